@@ -1,0 +1,73 @@
+# `make` lists the targets; the two that matter are `make benchmark` and `make test`.
+
+PYTHON     ?= python3
+VENV       := .venv
+PY         := $(VENV)/bin/python
+INSTALLED  := $(VENV)/.installed
+EXPERIMENT ?= benchmark
+# Hydra overrides, e.g. ARGS="algorithm=iforest,lof n_splits=3"
+ARGS       ?=
+OUTPUT     ?= output
+# Where pytest puts its load; `make test TESTS=tests/ocrf` runs a part of the suite.
+TESTS      ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup benchmark data tables figures report theory speed faults test lint format lock clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(INSTALLED) ## Create .venv with the locked dependencies
+
+$(INSTALLED): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; name one with PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+benchmark: $(INSTALLED) ## Run an experiment and print its tables (EXPERIMENT=paper ARGS="algorithm=iforest,lof")
+	$(PY) -m runners experiment=$(EXPERIMENT) output=$(OUTPUT) $(ARGS); status=$$?; \
+	$(PY) -m results tables --output $(OUTPUT) && exit $$status
+
+data: $(INSTALLED) ## Fetch every data set into the data home, for machines without a network
+	$(PY) -m datasets fetch $(ARGS)
+
+tables: $(INSTALLED) ## Write Tables 1, 2 and S1 from the records (LaTeX, Markdown, CSV)
+	$(PY) -m results tables --output $(OUTPUT) $(ARGS)
+
+figures: $(INSTALLED) ## Draw the figures from the records (PDF, PNG)
+	$(PY) -m results figures --output $(OUTPUT) $(ARGS)
+
+report: $(INSTALLED) ## Write output/report.html from the records
+	$(PY) -m results report --output $(OUTPUT) $(ARGS)
+
+theory: $(INSTALLED) ## Draw the paper's illustrations of the method
+	$(PY) -m runners.theory --output $(OUTPUT) $(ARGS)
+
+speed: $(INSTALLED) ## Time OneClassRF against isolation forests, side by side
+	$(PY) -m runners.speed $(ARGS)
+
+faults: $(INSTALLED) ## Break experiments in every way the runner must survive, and print what happened
+	$(PY) -m runners.faults $(ARGS)
+
+test: $(INSTALLED) ## Run the whole test suite
+	$(PY) -m pytest $(TESTS)
+
+lint: $(INSTALLED) ## Check style (ruff) and types (mypy)
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+
+format: $(INSTALLED) ## Let ruff format the code
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+lock: ## Pin the dependencies of pyproject.toml anew in requirements.lock
+	$(PY) -m piptools compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
+	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \
+	  --extra harness --extra dask --extra slurm --extra dev --output-file requirements.lock pyproject.toml
+
+clean: ## Remove the environment, run output and caches
+	rm -rf $(VENV) $(OUTPUT) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
