@@ -1,0 +1,1 @@
+"""What the experiments gave: records, metrics, tables, figures, comparison with the paper."""
