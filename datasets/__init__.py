@@ -1,0 +1,16 @@
+"""Data sets: sources, preprocessing, content checks and random splits."""
+
+from datasets.dataset import Dataset, Split
+from datasets.errors import DataError, DataUnavailable, WrongContent
+from datasets.loading import load
+from datasets.splits import make_split
+
+__all__ = [
+    "DataError",
+    "DataUnavailable",
+    "Dataset",
+    "Split",
+    "WrongContent",
+    "load",
+    "make_split",
+]

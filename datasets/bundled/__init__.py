@@ -1,0 +1,1 @@
+"""Copies of five data sets that ship with the project, and the script that makes them."""

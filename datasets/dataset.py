@@ -1,0 +1,69 @@
+"""The two things this package makes: a data set, and a split of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A preprocessed data set.
+
+    Attributes
+    ----------
+    name : str
+        The name of its YAML file.
+    X : ndarray of shape (n_samples, n_features), float64, C-contiguous
+        The features, not yet standardised: that is the protocol's business.
+    y : ndarray of shape (n_samples,), int8
+        1 for an anomaly, 0 for a normal point.
+    feature_names : tuple of str, length n_features
+        Names as the source that served the table gives them.
+    origin : str
+        The source that served it.
+    """
+
+    name: str
+    X: NDArray[np.float64]
+    y: NDArray[np.int8]
+    feature_names: tuple[str, ...]
+    origin: str
+
+    @property
+    def n_anomalies(self) -> int:
+        """Number of rows that are anomalies."""
+        return int(np.count_nonzero(self.y))
+
+    @property
+    def anomaly_rate(self) -> float:
+        """Share of the rows that are anomalies, in [0, 1]."""
+        return self.n_anomalies / len(self.y)
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """One random train/test split of a data set, as a protocol and a setting make it.
+
+    Attributes
+    ----------
+    X_train : ndarray of shape (n_train, n_features), float64, C-contiguous
+        What a detector is fitted on.
+    X_test : ndarray of shape (n_test, n_features), float64, C-contiguous
+        What it scores.
+    y_test : ndarray of shape (n_test,), int8
+        1 for an anomaly.
+    y_train : ndarray of shape (n_train,), int8
+        Kept for counting, and for the detectors that declare that they are supervised. No other
+        detector may see it.
+    random_state : int
+        The seed of the detector, derived from (seed, data set, split) alone, in [0, 2**31).
+    """
+
+    X_train: NDArray[np.float64]
+    X_test: NDArray[np.float64]
+    y_test: NDArray[np.int8]
+    y_train: NDArray[np.int8]
+    random_state: int

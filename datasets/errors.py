@@ -1,0 +1,56 @@
+"""What can go wrong with data, each with a name of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class DataError(ValueError):
+    """A data set, or the YAML that describes it, is not usable: the message says where and why."""
+
+
+class WrongContent(DataError):  # noqa: N818 (a state of the data, not of the code)
+    """A source served a table other than the expected one."""
+
+
+class SourceFailed(Exception):  # noqa: N818
+    """One source could not serve a table; the message is the reason.
+
+    Parameters
+    ----------
+    reason : str
+        What happened, in one line.
+    hint : str, optional
+        What the user can do about it.
+    """
+
+    def __init__(self, reason: str, hint: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.hint = hint
+
+
+class DataUnavailable(Exception):  # noqa: N818
+    """No source of a data set served it.
+
+    Parameters
+    ----------
+    name : str
+        The data set.
+    reasons : sequence of (source, reason) pairs
+        Why each source failed, in the order in which they were tried.
+    hint : str
+        What the user can do.
+    """
+
+    def __init__(self, name: str, reasons: Sequence[tuple[str, str]], hint: str) -> None:
+        tried = "; ".join(f"{source}: {reason}" for source, reason in reasons) or "no source to try"
+        super().__init__(f"data set {name!r} cannot be had ({tried}). {hint}".rstrip())
+        self.name = name
+        self.reasons = tuple(reasons)
+        self.hint = hint
+
+    def __reduce__(self) -> tuple[type, tuple[str, Sequence[tuple[str, str]], str]]:
+        # The default rebuilds an exception from its message alone, which has another signature:
+        # this one has to survive the way back from a worker process.
+        return type(self), (self.name, self.reasons, self.hint)
