@@ -1,0 +1,167 @@
+"""What all detectors of this package share: validation, direction of the score, threshold."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+
+class Detector(OutlierMixin, BaseEstimator):
+    """Base of the detectors: public methods validate, their private twins do the work.
+
+    A subclass implements ``_fit`` and ``_score_samples``, which get valid float64 arrays, and may
+    state in ``_automatic_offset`` where ``contamination="auto"`` puts the threshold.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "contamination": [StrOptions({"auto"}), Interval(Real, 0, 0.5, closed="right")],
+    }
+    _automatic_offset: ClassVar[float] = -0.5
+
+    contamination: float | str
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Learn what normal points look like.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training points, at least two.
+        y : ignored
+            Present for API consistency; no label is ever looked at.
+
+        Returns
+        -------
+        self : Detector
+            The fitted detector.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, or `X` holds missing or infinite values, fewer than
+            two points, or a column whose range overflows.
+        """
+        self._validate_params()
+        X = self._check_training_points(X)
+        self._fit(X)
+        self._set_offset(X)
+        return self
+
+    def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Score points: the higher, the more normal.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The points to score.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+            Finite scores.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64, order="C")
+        return self._score_samples(X)
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return `score_samples` shifted so that negative values are anomalies.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The points to score.
+
+        Returns
+        -------
+        decision : ndarray of shape (n_samples,)
+            Scores minus ``offset_``.
+        """
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+        """Tell anomalies from normal points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The points to judge.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            -1 for an anomaly, +1 for a normal point.
+        """
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    @abstractmethod
+    def _fit(self, X: NDArray[np.float64]) -> None:
+        """Fit on a valid array."""
+
+    @abstractmethod
+    def _score_samples(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Score a valid array."""
+
+    def _check_training_points(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Validate the training points and remember their number of features."""
+        valid = validate_data(
+            self, X, reset=True, dtype=np.float64, order="C", ensure_min_samples=2
+        )
+        with np.errstate(over="ignore"):
+            overflowing = np.flatnonzero(~np.isfinite(valid.max(axis=0) - valid.min(axis=0)))
+        if overflowing.size:
+            raise ValueError(
+                f"{type(self).__name__}: column {overflowing[0]} spans more than a float64 can "
+                "hold; rescale it"
+            )
+        return valid
+
+    def _set_offset(self, X: NDArray[np.float64]) -> None:
+        """Set the threshold: the detector's own, or a quantile of the training scores."""
+        if isinstance(self.contamination, str):
+            self.offset_ = self._automatic_offset
+        else:
+            self.offset_ = float(np.quantile(self._score_samples(X), self.contamination))
+
+
+class TransductiveDetector(Detector):
+    """Base of the detectors whose score of a point depends on the other points to be scored.
+
+    They keep the training points in `fit` and do their work in `score_samples`. There is no
+    threshold that holds from one batch to the next, so the share `contamination` of the batch
+    itself is called anomalous.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "contamination": [Interval(Real, 0, 0.5, closed="right")],
+    }
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return `score_samples` shifted so that negative values are anomalies.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The points to score, all at once.
+
+        Returns
+        -------
+        decision : ndarray of shape (n_samples,)
+            Scores minus their own `contamination` quantile.
+        """
+        scores = self.score_samples(X)
+        return scores - np.quantile(scores, self.contamination)
+
+    def _fit(self, X: NDArray[np.float64]) -> None:
+        # A copy: the caller may go on to change the array that was given to fit.
+        self.X_train_ = X.copy()
+
+    def _set_offset(self, X: NDArray[np.float64]) -> None:
+        """Set nothing: the threshold belongs to the batch."""

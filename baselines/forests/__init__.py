@@ -1,0 +1,1 @@
+"""Two-class decision trees for the methods that set real points against generated ones."""
