@@ -1,0 +1,388 @@
+"""The estimator: one-class random forests behind scikit-learn's interface."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._criteria import CRITERIA
+from ._growing import ADVERSARIES, grow_trees
+from ._params import (
+    PARAMETER_CONSTRAINTS,
+    resolve_gamma,
+    resolve_log_densities,
+    resolve_max_depth,
+    resolve_max_features,
+    resolve_max_samples,
+)
+from ._presort import rank_columns
+from ._sampling import sample_features, sample_rows
+from ._scoring import depth_scores, leaf_depths, leaf_log_densities
+from ._traversal import (
+    BLOCK_ROWS,
+    log_sum_exp_over_trees,
+    outside_box,
+    pack_nodes,
+    sum_over_trees,
+)
+from ._tree import OneClassTree
+
+# Rows that are scored at a time: what has to be copied or kept per row is bounded by it.
+_CHUNK_BYTES = 16 * 2**20
+
+
+class OneClassRF(OutlierMixin, BaseEstimator):
+    """One-class random forest.
+
+    A forest whose splits separate the observations from hidden outliers, which are taken to be uniform
+    over each node and as many as the observations in it (times `gamma`). No outlier is ever drawn: the
+    splitting criteria use their expected numbers, that is, volumes.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    max_samples : "auto", int or float, default="auto"
+        Size of each tree's sub-sample, drawn without replacement: a number, or a share of the
+        observations. "auto" is 20 % of them, at least 100 (at most all).
+    max_features_tree : "auto", int or float, default="auto"
+        Features of each tree, drawn without replacement: a number, or a share of the features. "auto"
+        is half of them, at least 5 (at most all).
+    max_features_node : int, float or None, default=5
+        Features searched at each node, drawn from those of the tree's features that are not constant in
+        the node: a number, a share of the tree's features, or None for all of them.
+    gamma : float or (float, float), default=1.0
+        Expected number of hidden outliers per observation. A range (low, high) is drawn from anew for
+        each tree, uniformly on a logarithmic scale.
+    max_depth : "auto", int or None, default="auto"
+        Depth at which nodes become leaves, the root's being 0. "auto" is the logarithm of the
+        sub-sample's size to base 2, rounded up; None sets no bound.
+    criterion : {"gini", "entropy"}, default="gini"
+        The one-class proxy that a split minimises.
+    min_samples_split : int, default=2
+        A node with fewer observations is a leaf.
+    out_of_bounds : None or "maximal", default=None
+        "maximal" gives rows outside the bounding box of the training data the lowest score of the batch
+        that they are scored in, as the published experiments did.
+    contamination : "auto" or float, default="auto"
+        Share of outliers in the training data, in (0, 0.5], which sets the threshold of `predict`.
+        "auto" sets it where the score itself suggests: at s(x) = 0.5 for the depth score as in
+        isolation forest, and at the density of the uniform law on the training data's bounding box for
+        the two densities.
+    n_jobs : int or None, default=None
+        Threads for fitting and scoring; -1 for all processors.
+    random_state : int, RandomState instance or None, default=None
+        Draws sub-samples, features and gammas. Results do not depend on `n_jobs`.
+    adversary : {"adaptive", "naive"}, default="adaptive"
+        How many outliers hide in a node t: gamma n_t ("adaptive"), or gamma n Leb(X_t) / Leb(X)
+        ("naive"), where n is the size of the sub-sample and X the bounding box of the training data
+        along the tree's features.
+    scoring : {"depth", "density", "typical_cell"}, default="depth"
+        "depth" is the paper's score. "density" is the logarithm of the mean over the trees of the leaf's
+        density, "typical_cell" that of the sum of the leaves' observations over the sum of their
+        volumes. Densities are relative to the uniform law on the training data's bounding box.
+    min_log_density, max_log_density : float or None, default=None
+        A node is a leaf as soon as the natural logarithm of its density, relative to the uniform law on
+        the training data's bounding box, lies at or below the first or at or above the second.
+
+    Attributes
+    ----------
+    estimators_ : list of OneClassTree
+        The trees, for inspection.
+    estimators_features_, estimators_samples_ : lists of int64 arrays
+        Columns and rows that each tree was grown on.
+    feature_importances_ : float64 array of shape (n_features,)
+        Decreases of the one-class proxy at the splits on each feature, averaged over the trees
+        and scaled to sum to 1 (all zero if no tree has a split).
+    gammas_ : float64 array of shape (n_estimators,)
+        Each tree's gamma.
+    max_samples_, max_features_tree_, max_features_node_, max_depth_ : int
+        The parameters, resolved.
+    offset_ : float
+        `decision_function` is `score_samples` less the offset.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only where `X` has column names.
+
+    References
+    ----------
+    N. Goix, N. Drougard, R. Brault, M. Chiapino. One Class Splitting Criteria for Random
+    Forests. 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ocrf import OneClassRF
+    >>> rng = np.random.default_rng(0)
+    >>> forest = OneClassRF(random_state=0).fit(rng.normal(size=(500, 2)))
+    >>> forest.predict([[0.0, 0.0], [4.0, 4.0]])
+    array([ 1, -1])
+    """
+
+    _parameter_constraints = PARAMETER_CONSTRAINTS
+
+    def __init__(
+        self,
+        *,
+        n_estimators=100,
+        max_samples="auto",
+        max_features_tree="auto",
+        max_features_node=5,
+        gamma=1.0,
+        max_depth="auto",
+        criterion="gini",
+        min_samples_split=2,
+        out_of_bounds=None,
+        contamination="auto",
+        n_jobs=None,
+        random_state=None,
+        adversary="adaptive",
+        scoring="depth",
+        min_log_density=None,
+        max_log_density=None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_samples = max_samples
+        self.max_features_tree = max_features_tree
+        self.max_features_node = max_features_node
+        self.gamma = gamma
+        self.max_depth = max_depth
+        self.criterion = criterion
+        self.min_samples_split = min_samples_split
+        self.out_of_bounds = out_of_bounds
+        self.contamination = contamination
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.adversary = adversary
+        self.scoring = scoring
+        self.min_log_density = min_log_density
+        self.max_log_density = max_log_density
+
+    def fit(self, X, y=None) -> OneClassRF:
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            At least two rows, finite numbers.
+        y : ignored
+            Present for scikit-learn's interface.
+
+        Returns
+        -------
+        self : OneClassRF
+
+        Raises
+        ------
+        ValueError
+            For a parameter outside its range (the message names it and what it may be), and for
+            data that are empty, of one row only, not finite or not two-dimensional.
+        TypeError
+            For sparse data.
+        """
+        self._validate_params()
+        gamma_low, gamma_high = resolve_gamma(self.gamma)
+        X = validate_data(
+            self, X, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2
+        ).astype(np.float64, copy=False)
+        n_samples, n_features = X.shape
+        self.max_samples_ = resolve_max_samples(self.max_samples, n_samples)
+        self.max_features_tree_ = resolve_max_features(self.max_features_tree, n_features)
+        self.max_features_node_ = resolve_max_features(
+            self.max_features_node, self.max_features_tree_
+        )
+        self.max_depth_ = resolve_max_depth(self.max_depth, self.max_samples_)
+        self._n_samples_fit = n_samples
+
+        rng = check_random_state(self.random_state)
+        self._tree_seeds = rng.randint(0, 2**32, size=(self.n_estimators, 2), dtype=np.uint64) @ (
+            np.array([2**32, 1], dtype=np.uint64)
+        )
+        ranks, n_ranks, self._lower, self._upper = rank_columns(X)
+        settings = (
+            self.max_samples_,
+            self.max_features_tree_,
+            self.max_features_node_,
+            CRITERIA[self.criterion],
+            ADVERSARIES[self.adversary],
+            gamma_low,
+            gamma_high,
+            self.max_depth_,
+            self.min_samples_split,
+            *resolve_log_densities(self.min_log_density, self.max_log_density),
+        )
+        # Threads: the kernels hold no GIL and share X. More blocks than threads even out the load.
+        n_jobs = effective_n_jobs(self.n_jobs)
+        n_blocks = 1 if n_jobs == 1 else min(4 * n_jobs, self.n_estimators)
+        blocks = Parallel(n_jobs=n_jobs, require="sharedmem")(
+            delayed(grow_trees)(X, ranks, n_ranks, self._lower, self._upper, seeds, *settings)
+            for seeds in np.array_split(self._tree_seeds, n_blocks)
+        )
+        self._set_trees(blocks)
+
+        if self.contamination == "auto":
+            self.offset_ = -0.5 if self.scoring == "depth" else 0.0
+        else:
+            self.offset_ = float(np.percentile(self._score_samples(X), 100.0 * self.contamination))
+        return self
+
+    def score_samples(self, X) -> np.ndarray:
+        """Score rows: the higher, the more normal.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : float64 array of shape (n_samples,)
+            ``scoring="depth"``: -s(x), in [-1, 0), where log2 s(x) is minus the mean over the trees of
+            the leaf's depth plus c(points in the leaf), over c(sub-sample size). Otherwise a log density.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return self._score_samples(X)
+
+    def decision_function(self, X) -> np.ndarray:
+        """Score rows relative to the threshold of `predict`: negative is abnormal.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : float64 array of shape (n_samples,)
+            ``score_samples(X) - offset_``.
+        """
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X) -> np.ndarray:
+        """Tell inliers (1) from outliers (-1).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : int64 array of shape (n_samples,)
+        """
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    @property
+    def estimators_(self) -> list[OneClassTree]:
+        """The trees, as views of the forest's arrays."""
+        check_is_fitted(self)
+        features = self.estimators_features_
+        trees = []
+        for t in range(self._tree_seeds.shape[0]):
+            part = slice(self._first_node[t], self._first_node[t + 1])
+            left = self._left[part]
+            trees.append(
+                OneClassTree(
+                    children_left=left,
+                    children_right=np.where(left < 0, left, left + 1),
+                    feature=self._feature[part],
+                    threshold=self._threshold[part],
+                    n_node_samples=self._n_node_samples[part],
+                    depth=self._depth[part],
+                    log_volume=self._log_volume[part],
+                    features=features[t],
+                    gamma=float(self.gammas_[t]),
+                )
+            )
+        return trees
+
+    @property
+    def estimators_features_(self) -> list[np.ndarray]:
+        """The columns of each tree, ascending."""
+        check_is_fitted(self)
+        return [
+            sample_features(seed, self.n_features_in_, self.max_features_tree_)
+            for seed in self._tree_seeds
+        ]
+
+    @property
+    def estimators_samples_(self) -> list[np.ndarray]:
+        """The rows of each tree's sub-sample, ascending."""
+        check_is_fitted(self)
+        return [
+            sample_rows(seed, self._n_samples_fit, self.max_samples_) for seed in self._tree_seeds
+        ]
+
+    def _set_trees(self, blocks: list[tuple[Any, ...]]) -> None:
+        """Join the trees of the blocks and prepare the scoring."""
+        (
+            n_nodes,
+            self._left,
+            self._feature,
+            self._threshold,
+            self._n_node_samples,
+            self._depth,
+            self._log_volume,
+            self.gammas_,
+            importances,
+        ) = (
+            parts[0] if len(parts) == 1 else np.concatenate(parts)
+            for parts in zip(*blocks, strict=True)
+        )
+        self._first_node = np.concatenate([[0], np.cumsum(n_nodes)])
+        self._tree_depth = np.maximum.reduceat(self._depth, self._first_node[:-1]).astype(np.int64)
+        self._nodes = pack_nodes(self._left, self._feature, self._threshold, self._first_node)
+        importances = importances.mean(axis=0)
+        total = importances.sum()
+        self.feature_importances_ = importances / total if total > 0 else importances
+
+        if self.scoring == "depth":
+            self._leaf_value = leaf_depths(self._depth, self._n_node_samples)
+        elif self.scoring == "density":
+            self._leaf_value = leaf_log_densities(
+                self._n_node_samples, self._log_volume, self.max_samples_
+            )
+        else:
+            self._leaf_value = self._n_node_samples / self.max_samples_
+
+    def _score_samples(self, X) -> np.ndarray:
+        """Score valid input."""
+        n_samples, n_features = X.shape
+        scores = np.empty(n_samples)
+        outside = np.zeros(n_samples if self.out_of_bounds else 0, bool)
+        n_jobs = effective_n_jobs(self.n_jobs)
+        chunk = max(_CHUNK_BYTES // (8 * n_features * n_jobs), BLOCK_ROWS)
+        chunk = min(chunk, max(-(-n_samples // n_jobs), BLOCK_ROWS))
+
+        def score_chunk(start: int) -> None:
+            part = slice(start, min(start + chunk, n_samples))
+            rows = np.ascontiguousarray(X[part], dtype=np.float64)
+            scores[part] = self._score_rows(rows)
+            if self.out_of_bounds:
+                outside_box(rows, self._lower, self._upper, outside[part])
+
+        Parallel(n_jobs=n_jobs, require="sharedmem")(
+            delayed(score_chunk)(start) for start in range(0, n_samples, chunk)
+        )
+        if self.out_of_bounds and outside.any():
+            scores[outside] = scores.min()
+        return scores
+
+    def _score_rows(self, rows: np.ndarray) -> np.ndarray:
+        """Score C-contiguous float64 rows."""
+        n_trees = self._tree_depth.shape[0]
+        walk = (rows, self._nodes.view(np.float64), self._nodes, self._first_node, self._tree_depth)
+        total = np.empty(rows.shape[0])
+        if self.scoring == "depth":
+            sum_over_trees(*walk, self._leaf_value, BLOCK_ROWS, total)
+            return depth_scores(total, n_trees, self.max_samples_)
+        if self.scoring == "density":
+            log_sum_exp_over_trees(*walk, self._leaf_value, BLOCK_ROWS, total)
+            return total - np.log(n_trees)
+        sum_over_trees(*walk, self._leaf_value, BLOCK_ROWS, total)
+        log_volume = np.empty(rows.shape[0])
+        log_sum_exp_over_trees(*walk, self._log_volume, BLOCK_ROWS, log_volume)
+        return np.log(total) - log_volume

@@ -1,0 +1,108 @@
+"""What each parameter may be, and what it means for data of a given size."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from numbers import Integral, Real
+
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+
+from ._criteria import CRITERIA
+from ._growing import ADVERSARIES
+
+SCORINGS = ("depth", "density", "typical_cell")
+
+_COUNT_OR_SHARE = [
+    Interval(Integral, 1, None, closed="left"),
+    Interval(RealNotInt, 0, 1, closed="right"),
+]
+
+PARAMETER_CONSTRAINTS: dict = {
+    "n_estimators": [Interval(Integral, 1, None, closed="left")],
+    "max_samples": [
+        StrOptions({"auto"}),
+        # A tree of one point has no path whose length could be compared.
+        Interval(Integral, 2, None, closed="left"),
+        Interval(RealNotInt, 0, 1, closed="right"),
+    ],
+    "max_features_tree": [StrOptions({"auto"}), *_COUNT_OR_SHARE],
+    "max_features_node": [None, *_COUNT_OR_SHARE],
+    "gamma": [Interval(Real, 0, None, closed="neither"), tuple, list],
+    "max_depth": [StrOptions({"auto"}), None, Interval(Integral, 1, None, closed="left")],
+    "criterion": [StrOptions(set(CRITERIA))],
+    "adversary": [StrOptions(set(ADVERSARIES))],
+    "scoring": [StrOptions(set(SCORINGS))],
+    "min_samples_split": [Interval(Integral, 2, None, closed="left")],
+    "min_log_density": [None, Real],
+    "max_log_density": [None, Real],
+    "out_of_bounds": [None, StrOptions({"maximal"})],
+    "contamination": [StrOptions({"auto"}), Interval(Real, 0, 0.5, closed="right")],
+    "n_jobs": [None, Integral],
+    "random_state": ["random_state"],
+}
+
+
+def resolve_max_samples(max_samples, n_samples):
+    """Return the sub-sample's size, from 2 to ``n_samples``."""
+    if max_samples == "auto":
+        return min(max(int(0.2 * n_samples), 100), n_samples)
+    if isinstance(max_samples, Integral):
+        if max_samples > n_samples:
+            warnings.warn(
+                f"max_samples={max_samples} is greater than the number of samples, {n_samples}; "
+                f"every tree takes all {n_samples} of them.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return min(int(max_samples), n_samples)
+    return max(int(max_samples * n_samples), 2)
+
+
+def resolve_max_features(max_features, n_features):
+    """Return a number of features, from 1 to ``n_features``, out of a count, share, or None."""
+    if max_features is None:
+        return n_features
+    if max_features == "auto":
+        return min(max(int(0.5 * n_features), 5), n_features)
+    if isinstance(max_features, Integral):
+        return min(int(max_features), n_features)
+    return max(int(max_features * n_features), 1)
+
+
+def resolve_max_depth(max_depth, n_subsample):
+    """Return the depth at which nodes become leaves."""
+    if max_depth == "auto":
+        return math.ceil(math.log2(n_subsample))
+    # Each level takes a point at least from the level above: no tree is as deep as its sub-sample.
+    return n_subsample if max_depth is None else int(max_depth)
+
+
+def resolve_gamma(gamma):
+    """Return the bounds of the range that each tree's gamma is drawn from.
+
+    Raises
+    ------
+    ValueError
+        If a range is not two numbers, 0 < low <= high.
+    """
+    if isinstance(gamma, Real):
+        return float(gamma), float(gamma)
+    bounds = list(gamma)
+    if (
+        len(bounds) != 2
+        or not all(isinstance(bound, Real) for bound in bounds)
+        or not 0 < bounds[0] <= bounds[1] < math.inf
+    ):
+        raise ValueError(
+            "The 'gamma' parameter of OneClassRF must be a positive number or a range (low, high) "
+            f"with 0 < low <= high < inf. Got {gamma!r} instead."
+        )
+    return float(bounds[0]), float(bounds[1])
+
+
+def resolve_log_densities(min_log_density, max_log_density):
+    """Return the bounds at or beyond which a node is a leaf; infinite for no bound."""
+    low = -math.inf if min_log_density is None else float(min_log_density)
+    high = math.inf if max_log_density is None else float(max_log_density)
+    return low, high

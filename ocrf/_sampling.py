@@ -1,0 +1,82 @@
+"""What a tree draws before it grows: its rows, its features and its gamma."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ._random import STREAM_FEATURES, STREAM_GAMMA, STREAM_SAMPLES, derive, next_below, uniform
+
+_SIX, _LOW_6, _ONE = np.uint64(6), np.uint64(63), np.uint64(1)
+
+
+@njit(cache=True, nogil=True)
+def _draw_into(seed, n_total, bitmap, chosen):
+    """Draw ``len(chosen)`` of ``range(n_total)`` without replacement, in ascending order.
+
+    Floyd's algorithm: as many draws as items wanted and one bit per item of the total, whatever the
+    total. ``bitmap`` comes in and goes out all zero.
+    """
+    n_chosen = chosen.shape[0]
+    if n_chosen == n_total:
+        for i in range(n_total):
+            chosen[i] = i
+        return
+    state = seed
+    for last in range(n_total - n_chosen, n_total):
+        state, item = next_below(state, last + 1)
+        word, bit = np.uint64(item) >> _SIX, _ONE << (np.uint64(item) & _LOW_6)
+        if bitmap[word] & bit:
+            word, bit = np.uint64(last) >> _SIX, _ONE << (np.uint64(last) & _LOW_6)
+        bitmap[word] |= bit
+    k = 0
+    for word in range((n_total + 63) // 64):
+        bits = bitmap[word]
+        bitmap[word] = np.uint64(0)
+        item = 64 * word
+        while bits:
+            # The bits are dense (a fifth of the rows): testing each beats finding the next.
+            if bits & _ONE:
+                chosen[k] = item
+                k += 1
+            item += 1
+            bits >>= _ONE
+
+
+@njit(cache=True, nogil=True)
+def draw_samples(tree_seed, n_samples, bitmap, rows):
+    """Draw a tree's sub-sample into ``rows`` (ascending). ``bitmap``: zeros, 64 rows per word."""
+    _draw_into(derive(tree_seed, STREAM_SAMPLES), n_samples, bitmap, rows)
+
+
+@njit(cache=True, nogil=True)
+def draw_features(tree_seed, n_features, bitmap, features):
+    """Draw a tree's features into ``features`` (ascending). ``bitmap``: as in `draw_samples`."""
+    _draw_into(derive(tree_seed, STREAM_FEATURES), n_features, bitmap, features)
+
+
+@njit(cache=True, nogil=True)
+def draw_gamma(tree_seed, low, high):
+    """Draw a tree's gamma from [low, high], uniformly on a logarithmic scale."""
+    if low == high:
+        return low
+    share = uniform(derive(tree_seed, STREAM_GAMMA))
+    return np.exp(np.log(low) + share * (np.log(high) - np.log(low)))
+
+
+@njit(cache=True, nogil=True)
+def sample_rows(tree_seed, n_samples, n_chosen):
+    """Return the sub-sample of the tree of that seed: ascending row numbers, shape (n_chosen,)."""
+    bitmap = np.zeros((n_samples + 63) // 64, np.uint64)
+    rows = np.empty(n_chosen, np.int64)
+    draw_samples(tree_seed, n_samples, bitmap, rows)
+    return rows
+
+
+@njit(cache=True, nogil=True)
+def sample_features(tree_seed, n_features, n_chosen):
+    """Return the features of the tree of that seed: ascending columns, shape (n_chosen,)."""
+    bitmap = np.zeros((n_features + 63) // 64, np.uint64)
+    features = np.empty(n_chosen, np.int64)
+    draw_features(tree_seed, n_features, bitmap, features)
+    return features

@@ -1,0 +1,118 @@
+"""One tree of the forest, to be looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from ._traversal import BLOCK_ROWS, leaves_over_trees, pack_nodes
+
+
+@dataclass(frozen=True, eq=False)
+class OneClassTree:
+    """A fitted tree. Node 0 is the root; a leaf has children and feature -1.
+
+    Attributes
+    ----------
+    children_left, children_right : int32 arrays of shape (n_nodes,)
+        A row goes left where ``x[feature] < threshold``.
+    feature : int32 array of shape (n_nodes,)
+        Columns of the training data.
+    threshold : float64 array of shape (n_nodes,)
+        0 in a leaf.
+    n_node_samples : int32 array of shape (n_nodes,)
+        Points of the tree's sub-sample in the node, n_t.
+    depth : int32 array of shape (n_nodes,)
+        0 at the root.
+    log_volume : float64 array of shape (n_nodes,)
+        Natural logarithm of the cell's volume over the tree's features, where the bounding box of
+        the training data has volume 1. Features that are constant in the sub-sample do not count.
+    features : int64 array
+        The columns that the tree was grown on.
+    gamma : float
+        The tree's expected number of outliers per inlier.
+    """
+
+    children_left: np.ndarray
+    children_right: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    n_node_samples: np.ndarray
+    depth: np.ndarray
+    log_volume: np.ndarray
+    features: np.ndarray
+    gamma: float
+
+    @property
+    def node_count(self) -> int:
+        """Number of nodes."""
+        return self.feature.shape[0]
+
+    @property
+    def max_depth(self) -> int:
+        """Depth of the deepest leaf."""
+        return int(self.depth.max())
+
+    @property
+    def is_leaf(self) -> np.ndarray:
+        """Boolean array of shape (n_nodes,)."""
+        return self.children_left < 0
+
+    def apply(self, X) -> np.ndarray:
+        """Return the leaf of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            All the columns of the training data.
+
+        Returns
+        -------
+        leaves : int64 array of shape (n_samples,)
+        """
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        first_node = np.array([0, self.node_count])
+        nodes = pack_nodes(self.children_left, self.feature, self.threshold, first_node)
+        leaves = np.empty((X.shape[0], 1), np.int64)
+        leaves_over_trees(
+            X,
+            nodes.view(np.float64),
+            nodes,
+            first_node,
+            np.array([self.max_depth]),
+            BLOCK_ROWS,
+            leaves,
+        )
+        return leaves[:, 0]
+
+    def decision_path(self, X) -> csr_matrix:
+        """Return which nodes each row goes through, root and leaf included.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        indicator : CSR matrix of shape (n_samples, n_nodes)
+            1 where the row passes through the node.
+        """
+        leaves = self.apply(X)
+        parent = np.full(self.node_count, -1)
+        inner = np.flatnonzero(~self.is_leaf)
+        parent[self.children_left[inner]] = inner
+        parent[self.children_right[inner]] = inner
+        lengths = self.depth[leaves] + 1
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        indices = np.empty(indptr[-1], np.int64)
+        node, last = leaves.copy(), indptr[1:] - 1
+        pending = np.arange(leaves.shape[0])
+        while pending.size:
+            indices[last[pending]] = node[pending]
+            last[pending] -= 1
+            node[pending] = parent[node[pending]]
+            pending = pending[node[pending] >= 0]
+        ones = np.ones(indices.shape[0], np.int64)
+        return csr_matrix((ones, indices, indptr), shape=(leaves.shape[0], self.node_count))
