@@ -23,7 +23,7 @@ def average_path_length(n):
     Examples
     --------
     >>> average_path_length([1, 2, 256]).round(4).tolist()
-    [0.0, 1.0, 10.2448]
+    [0.0, 1.0, 10.2487]
     """
     n = np.maximum(np.asarray(n, dtype=np.float64), 1.0)
     # H(n - 1) = digamma(n) + Euler's constant; exactly 0 for n = 1, where rounding would show.
