@@ -1,0 +1,91 @@
+"""Cells: the experiments of one (protocol, setting, data set, algorithm) taken together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from results.metrics import METRICS
+from results.vocabulary import MARKS, algorithm_order
+
+CELL = ["protocol", "setting", "dataset", "label"]
+SECONDS = ("fit_seconds", "score_seconds", "fit_cpu_seconds", "score_cpu_seconds")
+#: Which outcome names a cell in which no experiment succeeded.
+_PRECEDENCE = ("memory", "crashed", "error", "no_data", "skipped")
+
+
+def make_cells(frame: pd.DataFrame) -> pd.DataFrame:
+    """Average the experiments of each cell.
+
+    A cell in which any experiment exceeded its time limit has no value: it is the paper's NA. Other
+    failures leave the mean of the experiments that finished, marked as partial.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As :attr:`results.experiments.Experiments.frame`.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by protocol, setting, dataset, label, sorted as the tables are. Columns: ``mark``
+        (empty where there is a value), ``n_ok``, ``n_expected``, ``partial``, ``uses_labels``,
+        ``n_<status>``, each metric's mean and ``<metric>_std`` (ddof 1), mean seconds, largest
+        ``peak_memory_mb``, mean counts.
+    """
+    ok = frame["status"] == "ok"
+    groups = frame.groupby(CELL, sort=False)
+    counts = frame.groupby([*CELL, "status"], sort=False).size().unstack(fill_value=0)
+    table = pd.DataFrame(index=counts.index)
+    for status in ("ok", "timeout", *_PRECEDENCE):
+        table[f"n_{status}"] = counts.get(status, 0)
+    seeds = groups["seed"].nunique()
+    planned = groups["n_splits"].max().astype("float64")
+    seen = groups["split"].max() + 1
+    table["n_expected"] = (seeds * planned.fillna(seen).clip(lower=seen)).astype(int)
+    table["uses_labels"] = groups["uses_labels"].any()
+    table["mark"] = _marks(table)
+    table["partial"] = (table["mark"] == "") & (table["n_ok"] < table["n_expected"])
+
+    finished = frame[ok].groupby(CELL, sort=False)
+    has_value = table["mark"] == ""
+    for metric in METRICS:
+        table[metric] = finished[metric].mean().astype("float64").reindex(table.index)
+        table[f"{metric}_std"] = finished[metric].std().astype("float64").reindex(table.index)
+        table.loc[~has_value, [metric, f"{metric}_std"]] = np.nan
+    for name in SECONDS:
+        table[name] = finished[name].mean().astype("float64").reindex(table.index)
+        table.loc[~has_value, name] = np.nan
+    table["peak_memory_mb"] = finished["peak_memory_mb"].max().astype("float64")
+    for name in ("n_train", "n_test", "n_features", "n_anomalies_train", "n_anomalies_test"):
+        table[name] = groups[name].mean().astype("float64")
+    return table.loc[sorted(table.index, key=_cell_order)]
+
+
+def _marks(table: pd.DataFrame) -> pd.Series:
+    marks = pd.Series("", index=table.index, dtype="object")
+    nothing = table["n_ok"] == 0
+    for status in reversed(_PRECEDENCE):
+        marks[nothing & (table[f"n_{status}"] > 0)] = MARKS[status]
+    marks[table["n_timeout"] > 0] = MARKS["timeout"]
+    return marks
+
+
+def _cell_order(key: tuple[str, str, str, str]) -> tuple[object, ...]:
+    protocol, setting, dataset, label = key
+    return (protocol != "paper", protocol, setting, dataset, algorithm_order(label))
+
+
+def in_order(labels: Iterable[str], wanted: tuple[str, ...] = ()) -> list[str]:
+    """Return distinct labels in the order asked for, the others in the paper's order after them."""
+
+    def key(label: str) -> tuple[int, tuple[int, str]]:
+        base = label.partition("(")[0]
+        for position, name in enumerate(wanted):
+            if name in (label, base):
+                return position, algorithm_order(label)
+        return len(wanted), algorithm_order(label)
+
+    return sorted(set(labels), key=key)

@@ -1,0 +1,110 @@
+"""Experiments that bear the same names but were configured differently are told apart.
+
+A record's names (data set, algorithm, setting, protocol) leave out what was overridden beside the
+algorithm's own parameters, for example ``protocol.anomaly_subset=fixed``. Averaging such
+experiments with the others would mix two things under one name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+#: Parts of a configuration that never change an outcome.
+_NEUTRAL = frozenset(
+    {"metrics", "sources", "source", "expected", "origin", "licence", "description"}
+)
+_NAME_OF_SECTION = {"algorithm": "label"}
+
+
+def tell_apart(
+    frame: pd.DataFrame, coordinates: Sequence[str], sections: Sequence[str]
+) -> tuple[pd.DataFrame, list[str]]:
+    """Append the differing settings to the names of experiments that share all coordinates.
+
+    Where names collide, the configuration that most experiments have keeps the plain name; the
+    others become for example ``paper(anomaly_subset=fixed)``. What still collides after that is the
+    same experiment; the last one read is kept.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per experiment, with the coordinates and ``config_<section>`` as JSON text.
+    coordinates, sections : sequence of str
+
+    Returns
+    -------
+    frame : DataFrame
+    remarks : list of str
+        What was renamed or dropped.
+    """
+    remarks: list[str] = []
+    clash = frame.duplicated(list(coordinates), keep=False)
+    if not clash.any():
+        return frame, remarks
+    frame = frame.copy()
+    for section in sections:
+        name_column = _NAME_OF_SECTION.get(section, section)
+        context = [name_column] if section in ("protocol", "setting") else [name_column, "protocol"]
+        for _, members in frame[clash].groupby(context, sort=True):
+            changed = _differing_leaves(members, coordinates, f"config_{section}")
+            if not changed:
+                continue
+            same = (frame[context] == members[context].iloc[0]).all(axis=1)
+            named = _renamed(frame[same], name_column, f"config_{section}", changed)
+            frame.loc[same, name_column] = named
+            for new in sorted(set(named) - {members[name_column].iloc[0]}):
+                remarks.append(
+                    f"{section} {members[name_column].iloc[0]} was run with different settings: "
+                    f"listed apart as {new}"
+                )
+    still = frame.duplicated(list(coordinates), keep="last")
+    if still.any():
+        remarks.append(
+            f"{int(still.sum())} experiments are there twice under the same names and settings: "
+            "the last one read is used"
+        )
+    return frame[~still].reset_index(drop=True), remarks
+
+
+def _differing_leaves(members: pd.DataFrame, coordinates: Sequence[str], column: str) -> list[str]:
+    """Return the dotted names of settings that differ between experiments sharing coordinates."""
+    changed: set[str] = set()
+    for _, twins in members.groupby(list(coordinates), sort=False):
+        configs = [_leaves(json.loads(text)) for text in twins[column].unique()]
+        if len(configs) > 1:
+            changed |= {
+                leaf
+                for leaf in set().union(*configs)
+                if len({config.get(leaf, "absent") for config in configs}) > 1
+            }
+    return sorted(changed)
+
+
+def _renamed(rows: pd.DataFrame, name: str, column: str, changed: list[str]) -> list[str]:
+    suffixes: list[str] = []
+    cache: dict[str, dict[str, str]] = {}
+    for text in rows[column]:
+        if text not in cache:
+            cache[text] = _leaves(json.loads(text))
+        suffixes.append(",".join(f"{leaf}={cache[text].get(leaf, 'absent')}" for leaf in changed))
+    counts = pd.Series(suffixes).value_counts()
+    usual = min(counts[counts == counts.max()].index)
+    return [
+        old if suffix == usual else f"{old}({suffix})"
+        for old, suffix in zip(rows[name], suffixes, strict=True)
+    ]
+
+
+def _leaves(config: Any, prefix: str = "") -> dict[str, str]:
+    """Flatten nested settings into dotted names and printed values."""
+    if not isinstance(config, dict):
+        return {prefix or "value": config if isinstance(config, str) else json.dumps(config)}
+    leaves: dict[str, str] = {}
+    for key, value in config.items():
+        if key not in _NEUTRAL:
+            leaves |= _leaves(value, f"{prefix}.{key}" if prefix else str(key))
+    return leaves

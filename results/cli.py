@@ -1,0 +1,147 @@
+"""The command line: ``python -m results COMMAND``."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from results.aggregate import make_cells
+from results.experiments import Experiments, Selection, SelectionError, load_experiments
+from results.metrics import METRICS
+from results.output import Output
+from results.tables.terminal import make_console
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return the exit status (0, or 2 for a request that makes no sense)."""
+    options = _parser().parse_args(arguments)
+    output = Output(options.output, make_console())
+    try:
+        options.run(options, output)
+    except (SelectionError, FileNotFoundError, ValueError) as error:
+        # What the user asked for cannot be had; the message says why, a traceback would not help.
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    output.finish()
+    return 0
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Split at commas, but not inside brackets: labels hold commas of their own.
+
+    Examples
+    --------
+    >>> names("lof,iforest(max_samples=64,n_estimators=10)")
+    ('lof', 'iforest(max_samples=64,n_estimators=10)')
+    """
+    return tuple(part.strip() for part in re.split(r",(?![^(]*\))", text) if part.strip())
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m results",
+        description="Tables, figures, comparisons and a report from the records of a run.",
+    )
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    common = _common_options()
+
+    def add(name: str, run: object, text: str) -> argparse.ArgumentParser:
+        command = commands.add_parser(name, help=text, description=text, parents=[common])
+        command.set_defaults(run=run)
+        return command
+
+    tables = add("tables", _tables, "write and print Tables 1, 2 and S1 (.tex, .md, .csv)")
+    _table_options(tables)
+    export = add("export", _export, "write one CSV row per experiment")
+    export.add_argument("file", type=Path, metavar="FILE.csv")
+    add("compare", _compare, "print each cell beside the published value")
+    add("status", _status, "print what is done, NA, failed (and why) and missing")
+    add("provenance", _provenance, "print what the records were made with; warn if it is mixed")
+    return parser
+
+
+def _common_options() -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument(
+        "--output", type=Path, default=Path("output"), help="folder to write to (default: output)"
+    )
+    common.add_argument(
+        "--records", type=Path, help="folder of records (default: records in the output folder)"
+    )
+    chosen = common.add_argument_group("selection", "names or patterns, comma separated")
+    for name in ("protocol", "setting", "dataset", "algorithm", "seed"):
+        chosen.add_argument(f"--{name}", type=names, default=(), metavar="NAME,...")
+    return common
+
+
+def _table_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--metrics",
+        type=names,
+        default=(),
+        metavar="NAME,...",
+        help=f"of {', '.join(METRICS)} (default: those of the protocol)",
+    )
+    parser.add_argument("--precision", type=int, default=3, help="decimals (default: 3)")
+    parser.add_argument("--std", action="store_true", help="add standard deviations")
+    parser.add_argument("--transposed", action="store_true", help="algorithms as rows")
+
+
+def _load(options: argparse.Namespace, output: Output) -> Experiments:
+    selection = Selection(
+        options.protocol, options.setting, options.dataset, options.algorithm, options.seed
+    )
+    records = options.records or options.output / "records"
+    experiments = load_experiments(records, selection)
+    output.remarks += experiments.remarks
+    return experiments
+
+
+# Each command imports what it needs: `export` must not wait for the plotting libraries.
+
+
+def _tables(options: argparse.Namespace, output: Output) -> None:
+    from results.status import missing_remarks
+    from results.tables.model import TableOptions
+    from results.tables.write import write_tables
+
+    table_options = TableOptions(
+        metrics=options.metrics,
+        precision=options.precision,
+        std=options.std,
+        algorithms=options.algorithm,
+        transposed=options.transposed,
+    )
+    experiments = _load(options, output)
+    write_tables(experiments, table_options, output)
+    output.remarks += missing_remarks(make_cells(experiments.frame))
+
+
+def _export(options: argparse.Namespace, output: Output) -> None:
+    from results.export import export_csv
+
+    experiments = _load(options, output)
+    count = export_csv(experiments.frame, options.file)
+    output.written.append(options.file)
+    output.console.print(f"{count} experiments")
+
+
+def _compare(options: argparse.Namespace, output: Output) -> None:
+    from results.comparison_output import write_comparison
+
+    write_comparison(_load(options, output), output)
+
+
+def _status(options: argparse.Namespace, output: Output) -> None:
+    from results.status import print_status
+
+    print_status(_load(options, output), output)
+
+
+def _provenance(options: argparse.Namespace, output: Output) -> None:
+    from results.provenance import print_provenance
+
+    print_provenance(_load(options, output).frame, output)

@@ -1,0 +1,160 @@
+"""Ours beside the paper's: difference, spread and a verdict for every published value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import pandas as pd
+
+from results import published
+from results.rounding import format_number
+from results.vocabulary import MARKS, PAPER_METRICS
+
+#: A value is reproduced within the larger of this and two standard deviations of ours.
+TOLERANCE = 0.02
+VERDICTS = ("reproduced", "differs", "paper NA", "ours NA", "both NA", "not run")
+VERDICT_MEANINGS = {
+    "reproduced": "the difference is at most the larger of .02 and two standard deviations of ours",
+    "differs": "the difference is larger than that",
+    "paper NA": "a value here, NA in the paper",
+    "ours NA": "NA here or failed, a value in the paper",
+    "both NA": "no value in either",
+    "not run": "no experiment here",
+}
+
+
+def compare(cells: pd.DataFrame, protocol: str = "paper") -> pd.DataFrame:
+    """Put every published value beside ours.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        As :func:`results.aggregate.make_cells`.
+    protocol : str
+
+    Returns
+    -------
+    DataFrame
+        Sorted by setting, published column and data set; one row per metric, with ``setting``,
+        ``column``, ``algorithm``, ``as_run``, ``dataset``, ``metric``, ``published``, ``ours``,
+        ``std``, ``n_ok``, ``mark``, ``difference`` (ours - published), ``verdict``. Those that
+        do not repeat how the column was made (``as_run`` false) are listed only if they were run.
+    """
+    ours = {
+        (setting, dataset, label): row
+        for (own_protocol, setting, dataset, label), row in zip(
+            cells.index, cells.to_dict("records"), strict=True
+        )
+        if own_protocol == protocol
+    }
+    settings = {setting for setting, _, _ in ours}
+    pairs = published.cells().merge(published.columns(), on=["setting", "column"])
+    rows = []
+    for pair in pairs.to_dict("records"):
+        if pair["setting"] not in settings:
+            continue
+        cell = ours.get((pair["setting"], pair["dataset"], pair["algorithm"]))
+        if cell is None and not pair["as_run"]:
+            continue
+        for metric in PAPER_METRICS:
+            rows.append(_row(pair, cell, metric))
+    return pd.DataFrame(rows)
+
+
+def _row(pair: dict, cell: dict | None, metric: str) -> dict:
+    theirs = float(pair[metric])
+    value = float(cell[metric]) if cell else math.nan
+    std = float(cell[f"{metric}_std"]) if cell else math.nan
+    return {
+        "setting": pair["setting"],
+        "column": pair["column"],
+        "algorithm": pair["algorithm"],
+        "as_run": bool(pair["as_run"]),
+        "dataset": pair["dataset"],
+        "metric": metric,
+        "published": theirs,
+        "ours": value,
+        "std": std,
+        "n_ok": int(cell["n_ok"]) if cell else 0,
+        "mark": cell["mark"] if cell else MARKS["missing"],
+        "difference": value - theirs,
+        "verdict": verdict(theirs, value, std, ran=cell is not None),
+    }
+
+
+def verdict(published_value: float, ours: float, std: float, *, ran: bool = True) -> str:
+    """Return one of :data:`VERDICTS`.
+
+    Examples
+    --------
+    >>> verdict(0.684, 0.673, 0.049), verdict(0.684, 0.6, 0.01)
+    ('reproduced', 'differs')
+    """
+    if not ran:
+        return "not run"
+    if math.isnan(published_value):
+        return "both NA" if math.isnan(ours) else "paper NA"
+    if math.isnan(ours):
+        return "ours NA"
+    allowed = max(TOLERANCE, 0.0 if math.isnan(std) else 2 * std)
+    # Published values have three decimals: a difference of .02 may come out as .0200...01.
+    return "reproduced" if abs(ours - published_value) <= allowed + 1e-9 else "differs"
+
+
+def summarise(table: pd.DataFrame) -> pd.DataFrame:
+    """Count verdicts per setting, metric and algorithm that repeats a published column.
+
+    Returns
+    -------
+    DataFrame
+        Columns: setting, metric, algorithm, one per verdict, ``share`` (reproduced among the values
+        that both have; NaN if none).
+    """
+    as_run = table[table["as_run"]]
+    keys = ["setting", "metric", "algorithm"]
+    counts = as_run.groupby([*keys, "verdict"], sort=False).size().unstack(fill_value=0)
+    counts = counts.reindex(columns=list(VERDICTS), fill_value=0)
+    both = counts["reproduced"] + counts["differs"]
+    counts["share"] = counts["reproduced"] / both.where(both > 0)
+    return counts.reset_index()
+
+
+def overall(table: pd.DataFrame, metric: str) -> tuple[int, int]:
+    """Return how many as-run values of a metric are reproduced, and how many can be compared."""
+    rows = table[table["as_run"] & (table["metric"] == metric)]
+    reproduced = int((rows["verdict"] == "reproduced").sum())
+    return reproduced, reproduced + int((rows["verdict"] == "differs").sum())
+
+
+def printed_rows(
+    table: pd.DataFrame, metrics: Iterable[str] = PAPER_METRICS
+) -> tuple[list[str], list[list[str]]]:
+    """Return headings and rows of text: one row per cell, both metrics side by side."""
+    names = {"roc_auc_curve": "ROC", "pr_auc_curve": "PR"}
+    metrics = tuple(metrics)
+    columns = ["data set", "algorithm"]
+    for metric in metrics:
+        name = names[metric]
+        columns += [f"{name} paper", f"{name} ours", "spread", "diff", f"{name} verdict"]
+    rows = []
+    for (dataset, algorithm), part in table.groupby(["dataset", "algorithm"], sort=False):
+        by_metric = {str(row["metric"]): row for row in part.to_dict("records")}
+        row = [str(dataset), str(algorithm)]
+        for metric in metrics:
+            row += _texts(by_metric[metric])
+        rows.append(row)
+    return columns, rows
+
+
+def _texts(row: dict) -> list[str]:
+    difference = float(row["difference"])
+    return [
+        format_number(row["published"], 3) or MARKS["timeout"],
+        format_number(row["ours"], 3) or str(row["mark"]),
+        format_number(row["std"], 3),
+        ""
+        if math.isnan(difference)
+        else f"{'+' if difference >= 0 else ''}" + format_number(difference, 3),
+        str(row["verdict"]),
+    ]

@@ -1,0 +1,179 @@
+"""Experiments as a table: one row per record, and the selection of some of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from results.ambiguity import tell_apart
+from results.metrics import METRICS
+from results.records import Record, RecordStore
+
+#: What names an experiment to a reader; two records must not share all of it.
+COORDINATES = ["dataset", "label", "setting", "protocol", "seed", "split"]
+SECTIONS = ("dataset", "algorithm", "setting", "protocol")
+
+
+class SelectionError(ValueError):
+    """A selection that fits no record; the message lists what there is."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which experiments to use; an empty tuple means all.
+
+    Attributes
+    ----------
+    protocols, settings, datasets, algorithms, seeds : tuple of str
+        Names or shell patterns. An algorithm is named by its YAML file, which takes in its
+        variants, or by its label (``"iforest(max_samples=64)"``); columns come in the order given.
+    """
+
+    protocols: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    datasets: tuple[str, ...] = ()
+    algorithms: tuple[str, ...] = ()
+    seeds: tuple[str, ...] = ()
+
+    def takes(self, record: Record) -> bool:
+        """Whether the record is selected."""
+        return all(
+            not patterns
+            or any(_matches(value, pattern) for pattern in patterns for value in values)
+            for patterns, values in (
+                (self.protocols, (record.protocol,)),
+                (self.settings, (record.setting,)),
+                (self.datasets, (record.dataset,)),
+                (self.algorithms, (record.algorithm, record.label)),
+                (self.seeds, (str(record.seed),)),
+            )
+        )
+
+
+def _matches(value: str, pattern: str) -> bool:
+    return value == pattern or fnmatchcase(value, pattern)
+
+
+@dataclass
+class Experiments:
+    """Selected experiments.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        One row per experiment: key, the names, status, metrics, times, counts, and the parts of the
+        configuration that the tables need.
+    selection : Selection
+    remarks : list of str
+        What a reader must know: files that could not be read, names that had to be told apart.
+    """
+
+    frame: pd.DataFrame
+    selection: Selection = field(default_factory=Selection)
+    remarks: list[str] = field(default_factory=list)
+
+
+def load_experiments(path: Path, selection: Selection | None = None) -> Experiments:
+    """Read the selected records below `path`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no record at all.
+    SelectionError
+        If the selection fits none.
+    """
+    store = RecordStore(path)
+    experiments = from_records(store, selection, origin=str(path))
+    for file, reason in store.unreadable:
+        experiments.remarks.append(f"left out, unreadable: {file} ({reason})")
+    return experiments
+
+
+def from_records(
+    records: Iterable[Record], selection: Selection | None = None, origin: str = "the records"
+) -> Experiments:
+    """Tabulate the selected records; see :func:`load_experiments`."""
+    selection = selection or Selection()
+    rows: list[dict[str, Any]] = []
+    seen: dict[str, set[str]] = {name: set() for name in (*SECTIONS, "seed")}
+    for record in records:
+        for name, values in seen.items():
+            values.add(str(getattr(record, name)))
+        if selection.takes(record):
+            rows.append(_row(record))
+    if not any(seen.values()):
+        raise FileNotFoundError(f"no records in {origin}; run some: python -m runners")
+    if not rows:
+        raise SelectionError(_no_match(selection, seen))
+    frame = pd.DataFrame(rows)
+    frame, remarks = tell_apart(frame, COORDINATES, SECTIONS)
+    return Experiments(frame, selection, remarks)
+
+
+def selected_records(records: Iterable[Record], selection: Selection) -> Iterator[Record]:
+    """Yield the selected records themselves, one by one (for their curves)."""
+    return (record for record in records if selection.takes(record))
+
+
+def _row(record: Record) -> dict[str, Any]:
+    config = record.config
+    protocol = config.get("protocol")
+    row: dict[str, Any] = {
+        "key": record.key,
+        "dataset": record.dataset,
+        "algorithm": record.algorithm,
+        "variant": record.variant,
+        "label": record.label,
+        "setting": record.setting,
+        "protocol": record.protocol,
+        "seed": record.seed,
+        "split": record.split,
+        "status": record.status,
+        "fit_seconds": record.fit_seconds,
+        "score_seconds": record.score_seconds,
+        "fit_cpu_seconds": record.fit_cpu_seconds,
+        "score_cpu_seconds": record.score_cpu_seconds,
+        "peak_memory_mb": record.peak_memory_mb,
+        "uses_labels": record.uses_labels,
+        "reason": record.reason,
+        "n_splits": config.get("n_splits"),
+        "timeout": record.limits.get("timeout"),
+        "shown_metrics": tuple(protocol.get("metrics", ())) if isinstance(protocol, dict) else (),
+        "provenance": json.dumps(record.provenance, sort_keys=True, default=str),
+    }
+    row |= {metric: record.metrics.get(metric) for metric in METRICS}
+    row |= {
+        name: record.counts.get(name)
+        for name in ("n_train", "n_test", "n_features", "n_anomalies_train", "n_anomalies_test")
+    }
+    row |= {
+        f"config_{name}": json.dumps(config.get(name), sort_keys=True, default=str)
+        for name in SECTIONS
+    }
+    return row
+
+
+def _no_match(selection: Selection, seen: dict[str, set[str]]) -> str:
+    asked = {
+        "protocol": selection.protocols,
+        "setting": selection.settings,
+        "dataset": selection.datasets,
+        "algorithm": selection.algorithms,
+        "seed": selection.seeds,
+    }
+    for name, patterns in asked.items():
+        for pattern in patterns:
+            base = pattern.partition("(")[0] if name == "algorithm" else pattern
+            if not any(_matches(value, base) for value in seen[name]):
+                return (
+                    f"no record has {name} {pattern!r}; there are: {', '.join(sorted(seen[name]))}"
+                )
+    wanted = "; ".join(f"{n} {', '.join(p)}" for n, p in asked.items() if p)
+    return f"no record fits all of the selection at once ({wanted})"

@@ -1,0 +1,1 @@
+"""Tables: built once as a model, written as LaTeX, Markdown, CSV and to the terminal."""

@@ -1,0 +1,99 @@
+"""Table 1: the data sets as published, and as the experiments met them."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from results import published
+from results.rounding import format_number
+from results.tables.latex import escape, frame_to_tabular, wrap
+from results.tables.text import markdown
+
+NAME = "table1_datasets"
+CAPTION = "The data sets as published, and the experiments made from them (means over the splits)"
+_COLUMNS = [
+    "data set",
+    "samples",
+    "features",
+    "anomaly class",
+    "anomalies %",
+    "features used",
+    "train",
+    "test",
+    "test anomalies",
+]
+NOTES = (
+    "Left: Table 1 of the paper, before anomalies are capped at 10 % of the normal points. Right: "
+    "counts in the records; novelty detection drops the anomalies from the training half.",
+)
+
+
+def build_rows(cells: pd.DataFrame) -> list[list[str]]:
+    """Return one row of texts per data set of the cells, published numbers first."""
+    paper = published.datasets()
+    rows = []
+    for key, group in cells.groupby(level="dataset", sort=True):
+        dataset = str(key)
+        known = paper.loc[dataset] if dataset in paper.index else None
+        row = [dataset]
+        row += (
+            [
+                str(known["n_samples"]),
+                str(known["n_features"]),
+                str(known["anomaly_class"]).replace("!=", "≠"),
+                str(known["anomaly_percent"]),
+            ]
+            if known is not None
+            else ["--"] * 4
+        )
+        row.append(_range(group["n_features"]))
+        row.append(_by_setting(group["n_train"]))
+        row.append(_range(group["n_test"]))
+        row.append(_range(group["n_anomalies_test"]))
+        rows.append(row)
+    return rows
+
+
+def _range(values: pd.Series) -> str:
+    finite = values.dropna()
+    if finite.empty:
+        return "--"
+    low, high = (_count(float(v)) for v in (finite.min(), finite.max()))
+    return low if low == high else f"{low} to {high}"
+
+
+def _by_setting(values: pd.Series) -> str:
+    parts = {str(s): _range(v) for s, v in values.groupby(level="setting", sort=True)}
+    parts = {setting: text for setting, text in parts.items() if text != "--"}
+    if len(parts) < 2:
+        return next(iter(parts.values()), "--")
+    return ", ".join(f"{text} ({setting})" for setting, text in parts.items())
+
+
+def _count(value: float) -> str:
+    whole = math.isclose(value, round(value), abs_tol=1e-9)
+    return format_number(value, 0 if whole else 1)
+
+
+def to_latex(rows: list[list[str]]) -> str:
+    """Return Table 1 as a ``table*`` environment."""
+    columns = [escape(column) for column in _COLUMNS[1:]]
+    frame = pd.DataFrame(
+        [[escape(text) for text in row[1:]] for row in rows],
+        index=[escape(row[0]) for row in rows],
+        columns=columns,
+    )
+    tabular = frame_to_tabular(frame, column_format="lrrlrrrrr")
+    return wrap(tabular, CAPTION, NAME, NOTES)
+
+
+def to_markdown(rows: list[list[str]]) -> str:
+    """Return Table 1 in Markdown."""
+    return "\n".join([f"**{CAPTION}**", "", markdown(_COLUMNS, rows), "", *NOTES, ""])
+
+
+def to_csv(rows: list[list[str]]) -> str:
+    """Return Table 1 as CSV."""
+    return pd.DataFrame(rows, columns=_COLUMNS).to_csv(index=False, lineterminator="\n")

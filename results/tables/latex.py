@@ -1,0 +1,206 @@
+r"""Tables as LaTeX: booktabs, one ``table*`` per file, and a document that holds them all.
+
+The files need the packages booktabs and graphicx (a table wider than the line is scaled to it).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import pandas as pd
+
+from results.tables.model import Entry, Table
+from results.vocabulary import LABELLED, PARTIAL
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\ensuremath{<}",
+    ">": r"\ensuremath{>}",
+    "±": r"\ensuremath{\pm}",
+    "≠": r"\ensuremath{\neq}",
+    "≤": r"\ensuremath{\leq}",
+    PARTIAL: r"\ensuremath{^\dagger}",
+    LABELLED: r"\ensuremath{^\ddagger}",
+}
+_SWALLOWED = "SWALLOWED"
+
+
+def escape(text: str) -> str:
+    r"""Return `text` with LaTeX's special characters escaped.
+
+    Examples
+    --------
+    >>> print(escape("max_features=50%"))
+    max\_features=50\%
+    """
+    return "".join(_SPECIAL.get(character, character) for character in text)
+
+
+def table_to_latex(table: Table) -> str:
+    """Return a ``table*`` environment with the table, its caption, label and notes."""
+    body = _transposed_tabular(table) if table.transposed else _tabular(table)
+    return wrap(body, table.caption, table.name, table.notes)
+
+
+def wrap(tabular: str, caption: str, label: str, notes: Sequence[str] = ()) -> str:
+    """Put a tabular into a ``table*`` environment no wider than the text."""
+    lines = [
+        r"\begin{table*}[ht]",
+        r"\centering",
+        rf"\caption{{{escape(caption)}}}",
+        rf"\label{{{label}}}",
+        r"\setlength{\tabcolsep}{0.1cm}",
+        r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
+        tabular.strip() + "%",
+        "}",
+    ]
+    if notes:
+        lines.append(r"\par\smallskip")
+        text = r"\\ ".join(escape(note) for note in notes)
+        lines.append(rf"\parbox{{\linewidth}}{{\raggedright\scriptsize {text}}}")
+    lines.append(r"\end{table*}")
+    return "\n".join(lines) + "\n"
+
+
+def frame_to_tabular(
+    frame: pd.DataFrame, bold: pd.DataFrame | None = None, column_format: str | None = None
+) -> str:
+    """Return a booktabs ``tabular`` of a frame whose texts are LaTeX already."""
+    styler = frame.style.format(str)
+    if bold is not None:
+        weights = bold.replace({True: "textbf:--rwrap;", False: ""})
+        styler = styler.apply(lambda _: weights, axis=None)
+    return styler.to_latex(
+        hrules=True, multicol_align="c", column_format=column_format, clines=None
+    )
+
+
+def _cell_text(entry: Entry) -> str:
+    text = escape(entry.text)
+    if entry.flag:
+        text += escape(entry.flag)
+    if entry.std:
+        text += rf" {{\scriptsize$\pm${entry.std}}}"
+    return text
+
+
+def _tabular(table: Table) -> str:
+    headings = table.metric_headings
+    columns = pd.MultiIndex.from_tuples(
+        [
+            (escape(table.heading(label)), escape(headings[metric]))
+            for label in table.algorithms
+            for metric in table.metrics
+        ]
+    )
+    texts: list[list[str]] = []
+    bold: list[list[bool]] = []
+    width = len(table.metrics)
+    for line in table.lines:
+        row: list[str] = []
+        weights: list[bool] = []
+        for label in table.algorithms:
+            if line.spans and width > 1:
+                entry = table.entry(line, label, "")
+                text = rf"\textbf{{{_cell_text(entry)}}}" if entry.bold else _cell_text(entry)
+                row += [rf"\multicolumn{{{width}}}{{c}}{{{text}}}"] + [_SWALLOWED] * (width - 1)
+                weights += [False] * width
+            else:
+                entries = [table.entry(line, label, metric) for metric in table.metrics]
+                row += [_cell_text(entry) for entry in entries]
+                weights += [entry.bold for entry in entries]
+        texts.append(row)
+        bold.append(weights)
+    index = [escape(line.heading) for line in table.lines]
+    frame = pd.DataFrame(texts, index=index, columns=columns)
+    frame.index.name = None
+    weights_frame = pd.DataFrame(bold, index=index, columns=columns)
+    # Positional labels: Styler needs unique ones, and two headings may read the same.
+    tabular = _render_unique(frame, weights_frame, "l" + "c" * frame.shape[1])
+    tabular = re.sub(rf" & {_SWALLOWED}", "", tabular)
+    return _ruled(tabular, table, 1 + frame.shape[1])
+
+
+def _render_unique(frame: pd.DataFrame, bold: pd.DataFrame, column_format: str) -> str:
+    r"""Render with Styler although row headings may repeat (Styler wants unique labels).
+
+    The headings are put in afterwards, in place of row numbers.
+    """
+    headings = list(frame.index)
+    numbered = [f"ROW{number}END" for number in range(len(headings))]
+    tabular = frame_to_tabular(
+        frame.set_axis(numbered, axis=0), bold.set_axis(numbered, axis=0), column_format
+    )
+    for number, heading in zip(numbered, headings, strict=True):
+        tabular = tabular.replace(number, heading)
+    return tabular
+
+
+def _ruled(tabular: str, table: Table, n_columns: int) -> str:
+    """Draw a rule under the algorithms' names and one above the first summary."""
+    lines = tabular.splitlines()
+    top = next(i for i, text in enumerate(lines) if text.startswith(r"\toprule"))
+    width = len(table.metrics)
+    if width > 1:
+        starts = range(2, n_columns + 1, width)
+        rules = "".join(rf"\cmidrule(lr){{{a}-{a + width - 1}}}" for a in starts)
+        lines.insert(top + 2, rules)
+    first = next((line for line in table.lines if line.kind != "dataset"), None)
+    if first is not None:
+        heading = escape(first.heading)
+        at = next(i for i, text in enumerate(lines) if text.startswith(f"{heading} & "))
+        lines.insert(at, rf"\cmidrule{{1-{n_columns}}}")
+    return "\n".join(lines)
+
+
+def _transposed_tabular(table: Table) -> str:
+    headings = table.metric_headings
+    columns: list[tuple[str, str]] = []
+    for line in table.lines:
+        if line.spans:
+            columns.append((escape(line.heading.rstrip(":")), ""))
+        else:
+            columns += [(escape(line.heading.rstrip(":")), headings[m]) for m in table.metrics]
+    texts: list[list[str]] = []
+    bold: list[list[bool]] = []
+    for label in table.algorithms:
+        entries = [
+            table.entry(line, label, metric)
+            for line in table.lines
+            for metric in (("",) if line.spans else table.metrics)
+        ]
+        texts.append([_cell_text(entry) for entry in entries])
+        bold.append([entry.bold for entry in entries])
+    index = [escape(table.heading(label)) for label in table.algorithms]
+    multi = pd.MultiIndex.from_tuples(columns)
+    return _render_unique(
+        pd.DataFrame(texts, index=index, columns=multi),
+        pd.DataFrame(bold, index=index, columns=multi),
+        "l" + "c" * len(columns),
+    )
+
+
+def standalone(names: Sequence[str]) -> str:
+    """Return a document that inputs the named table files from its own folder."""
+    inputs = "\n".join(rf"\input{{{name}.tex}}" + "\n" + r"\clearpage" for name in names)
+    return rf"""\documentclass[a4paper,10pt]{{article}}
+\usepackage[T1]{{fontenc}}
+\usepackage[utf8]{{inputenc}}
+\usepackage[landscape,margin=1.5cm]{{geometry}}
+\usepackage{{booktabs}}
+\usepackage{{graphicx}}
+\pagestyle{{empty}}
+\begin{{document}}
+{inputs}
+\end{{document}}
+"""

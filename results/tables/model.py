@@ -1,0 +1,315 @@
+"""A results table before any format: which text stands where, what is best, what must be noted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from results.aggregate import in_order
+from results.metrics import METRICS
+from results.rounding import format_number, format_seconds, round_half_up
+from results.vocabulary import (
+    LABELLED,
+    LABELLED_MEANING,
+    MARK_MEANINGS,
+    MARKS,
+    METRIC_MEANINGS,
+    PAPER_METRICS,
+    PARTIAL,
+    PARTIAL_MEANING,
+    display_name,
+    metric_headings,
+)
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """What a table shows.
+
+    Attributes
+    ----------
+    metrics : tuple of str
+        Empty: those that the protocol names.
+    precision : int
+        Decimals of metrics.
+    std : bool
+        Whether the standard deviation over the splits follows each mean.
+    algorithms : tuple of str
+        Columns come in this order; empty: the paper's order.
+    transposed : bool
+        Algorithms as rows.
+    """
+
+    metrics: tuple[str, ...] = ()
+    precision: int = 3
+    std: bool = False
+    algorithms: tuple[str, ...] = ()
+    transposed: bool = False
+
+    def __post_init__(self) -> None:
+        if unknown := [metric for metric in self.metrics if metric not in METRICS]:
+            raise ValueError(f"unknown metric {unknown[0]!r}; there are: {', '.join(METRICS)}")
+        if not 1 <= self.precision <= 10:
+            raise ValueError(f"precision must be from 1 to 10, got {self.precision}")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One printed value: its text, what follows it, and whether it is the best of its line."""
+
+    text: str
+    std: str = ""
+    flag: str = ""
+    bold: bool = False
+
+    @property
+    def plain(self) -> str:
+        """The whole text without emphasis."""
+        return self.text + self.flag + (f" ± {self.std}" if self.std else "")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One data set or summary; lines that span have one entry per algorithm, not per metric."""
+
+    key: str
+    heading: str
+    kind: str = "dataset"
+    spans: bool = False
+
+
+@dataclass
+class Table:
+    """A results table.
+
+    Attributes
+    ----------
+    name, caption : str
+    algorithms : list of str
+        Labels, in order.
+    metrics : tuple of str
+    lines : list of Line
+    entries : dict
+        Keyed by (line key, label, metric); metric is "" on spanning lines.
+    flags : dict of str to str
+        Mark after an algorithm's name.
+    notes : list of str
+    transposed : bool
+    """
+
+    name: str
+    caption: str
+    algorithms: list[str]
+    metrics: tuple[str, ...]
+    lines: list[Line]
+    entries: dict[tuple[str, str, str], Entry]
+    flags: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    transposed: bool = False
+
+    @property
+    def metric_headings(self) -> dict[str, str]:
+        """Heading of each metric's column."""
+        return metric_headings(self.metrics)
+
+    def heading(self, label: str) -> str:
+        """Return the printed name of an algorithm with its mark."""
+        return display_name(label) + self.flags.get(label, "")
+
+    def entry(self, line: Line, label: str, metric: str) -> Entry:
+        """Return what stands for a data set or summary, an algorithm and a metric."""
+        return self.entries[line.key, label, "" if line.spans else metric]
+
+
+def build_table(
+    cells: pd.DataFrame,
+    options: TableOptions,
+    *,
+    name: str,
+    caption: str,
+    default_metrics: Sequence[str] = (),
+) -> Table:
+    """Build the table of one protocol and setting.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        As :func:`results.aggregate.make_cells`, of one protocol and setting.
+    options : TableOptions
+    name, caption : str
+    default_metrics : sequence of str
+        Used where the options name none.
+
+    Returns
+    -------
+    Table
+        Data sets, then averages over finished cells, averages over the data sets that every
+        algorithm finished, mean ranks on those, and cumulative times.
+    """
+    metrics = options.metrics or tuple(default_metrics) or PAPER_METRICS
+    grid = cells.droplevel(["protocol", "setting"])
+    datasets = sorted(grid.index.get_level_values("dataset").unique())
+    algorithms = in_order(grid.index.get_level_values("label"), options.algorithms)
+    table = Table(name, caption, algorithms, metrics, [], {}, transposed=options.transposed)
+    table.flags = {
+        label: LABELLED
+        for label in algorithms
+        if grid.xs(label, level="label")["uses_labels"].any()
+    }
+    _add_datasets(table, grid, datasets, options)
+    _add_summaries(table, grid, datasets, options)
+    _add_times(table, grid, datasets)
+    _add_notes(table, grid, datasets)
+    return table
+
+
+def _add_datasets(
+    table: Table, grid: pd.DataFrame, datasets: list[str], options: TableOptions
+) -> None:
+    known = set(grid.index)
+    columns = {name: grid[name].to_dict() for name in ("mark", "partial", *grid.columns)}
+    for dataset in datasets:
+        line = Line(dataset, dataset)
+        table.lines.append(line)
+        for metric in table.metrics:
+            values: dict[str, float] = {}
+            for label in table.algorithms:
+                at = (dataset, label)
+                if at not in known or columns["mark"][at]:
+                    text = columns["mark"][at] if at in known else MARKS["missing"]
+                    table.entries[dataset, label, metric] = Entry(text)
+                    continue
+                values[label] = columns[metric][at]
+                std = columns[f"{metric}_std"][at]
+                table.entries[dataset, label, metric] = Entry(
+                    format_number(values[label], options.precision) or MARKS["missing"],
+                    format_number(std, options.precision) if options.std else "",
+                    PARTIAL if columns["partial"][at] else "",
+                )
+            _embolden(table, line, metric, values, options.precision, max)
+
+
+def _add_summaries(
+    table: Table, grid: pd.DataFrame, datasets: list[str], options: TableOptions
+) -> None:
+    common = common_datasets(grid, datasets, table.algorithms, table.metrics)
+    average = Line("average", "average:", "summary")
+    average_common = Line("average_common", f"average ({len(common)} common):", "summary")
+    rank = Line("mean_rank", f"mean rank ({len(common)} common):", "summary")
+    table.lines.append(average)
+    # With one algorithm the two averages are one and ranks say nothing.
+    compares = len(table.algorithms) > 1 and bool(common)
+    if compares:
+        table.lines += [average_common, rank]
+    for metric in table.metrics:
+        values = grid[metric].unstack("label").reindex(index=datasets, columns=table.algorithms)
+        _add_numbers(table, average, metric, values.mean(), options.precision, max)
+        if compares:
+            shared = values.loc[common]
+            _add_numbers(table, average_common, metric, shared.mean(), options.precision, max)
+            ranks = shared.round(12).rank(axis=1, ascending=False).mean()
+            _add_numbers(table, rank, metric, ranks, 2, min)
+
+
+def common_datasets(
+    grid: pd.DataFrame, datasets: list[str], algorithms: Sequence[str], metrics: Sequence[str]
+) -> list[str]:
+    """Return the data sets on which every algorithm has every metric."""
+    has_all = grid[list(metrics)].notna().all(axis=1).unstack("label", fill_value=False)
+    has_all = has_all.reindex(index=datasets, columns=list(algorithms), fill_value=False)
+    return [dataset for dataset in datasets if has_all.loc[dataset].all()]
+
+
+def _add_numbers(
+    table: Table,
+    line: Line,
+    metric: str,
+    values: pd.Series,
+    digits: int,
+    best: Callable[..., float],
+) -> None:
+    for label, value in values.items():
+        text = format_number(value, digits) or MARKS["missing"]
+        table.entries[line.key, str(label), metric] = Entry(text)
+    finite = {str(label): value for label, value in values.dropna().items()}
+    _embolden(table, line, metric, finite, digits, best)
+
+
+def _embolden(
+    table: Table,
+    line: Line,
+    metric: str,
+    values: dict[str, float],
+    digits: int,
+    best: Callable[..., float],
+) -> None:
+    """Mark the best of a line, and what ties with it at the printed precision."""
+    if len(table.algorithms) < 2:
+        return
+    printed = {
+        label: round_half_up(value, digits)
+        for label, value in values.items()
+        if not math.isnan(value)
+    }
+    if not printed:
+        return
+    top = best(printed.values())
+    for label, value in printed.items():
+        if value == top:
+            at = (line.key, label, metric)
+            old = table.entries[at]
+            table.entries[at] = Entry(old.text, old.std, old.flag, bold=True)
+
+
+def _add_times(table: Table, grid: pd.DataFrame, datasets: list[str]) -> None:
+    marks = grid["mark"].unstack("label").reindex(index=datasets, columns=table.algorithms)
+    marks = marks.astype("object").where(marks.notna(), MARKS["missing"])
+    fit = grid["fit_seconds"].unstack("label").reindex(index=datasets, columns=table.algorithms)
+    score = grid["score_seconds"].unstack("label").reindex(index=datasets, columns=table.algorithms)
+    for key, heading, seconds in (
+        ("train_time", "cum. train time:", fit),
+        ("total_time", "cum. train + test time:", fit + score),
+    ):
+        if seconds.isna().all(axis=None):
+            continue
+        line = Line(key, heading, "time", spans=True)
+        table.lines.append(line)
+        totals: dict[str, float] = {}
+        for label in table.algorithms:
+            missing = [mark for mark in marks[label] if mark]
+            if missing or seconds[label].isna().any():
+                # A sum over fewer data sets is no cumulative time. NA says most, so it goes first.
+                text = MARKS["timeout"] if MARKS["timeout"] in missing else MARKS["missing"]
+                table.entries[key, label, ""] = Entry(text)
+            else:
+                totals[label] = float(seconds[label].sum())
+                table.entries[key, label, ""] = Entry(format_seconds(totals[label]))
+        if totals and len(table.algorithms) > 1:
+            top = min(totals.values())
+            for label, total in totals.items():
+                if format_seconds(total) == format_seconds(top):
+                    old = table.entries[key, label, ""]
+                    table.entries[key, label, ""] = Entry(old.text, bold=True)
+
+
+def _add_notes(table: Table, grid: pd.DataFrame, datasets: list[str]) -> None:
+    headings = table.metric_headings
+    meanings = "; ".join(f"{headings[m]}: {METRIC_MEANINGS[m]}" for m in table.metrics)
+    table.notes.append(f"{meanings}.")
+    if any(line.key == "average_common" for line in table.lines):
+        common = common_datasets(grid, datasets, table.algorithms, table.metrics)
+        table.notes.append(
+            "average: over the data sets that the algorithm finished, which are not the same for "
+            f"all; common: {', '.join(common)}."
+        )
+    used = {entry.text for entry in table.entries.values()}
+    marks = [f"{mark}: {meaning}" for mark, meaning in MARK_MEANINGS.items() if mark in used]
+    if any(entry.flag == PARTIAL for entry in table.entries.values()):
+        marks.append(f"{PARTIAL}: {PARTIAL_MEANING}")
+    if table.flags:
+        marks.append(f"{LABELLED}: {LABELLED_MEANING}")
+    if marks:
+        table.notes.append(f"{'; '.join(marks)}.")

@@ -1,0 +1,110 @@
+"""Tables as Markdown and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+from results.tables.model import Table
+
+
+def rows_of(table: Table) -> tuple[list[str], list[list[tuple[str, bool]]]]:
+    """Flatten a table: one heading per column, and rows of (text, bold).
+
+    A line that spans an algorithm's columns stands in the first of them.
+    """
+    headings = table.metric_headings
+    short = len(table.metrics) == 1
+    if table.transposed:
+        columns = ["algorithm"]
+        for line in table.lines:
+            name = line.heading.rstrip(":")
+            if line.spans or short:
+                columns.append(name)
+            else:
+                columns += [f"{name} {headings[metric]}" for metric in table.metrics]
+        rows = []
+        for label in table.algorithms:
+            row = [(table.heading(label), False)]
+            for line in table.lines:
+                for metric in ("",) if line.spans else table.metrics:
+                    entry = table.entry(line, label, metric)
+                    row.append((entry.plain, entry.bold))
+            rows.append(row)
+        return columns, rows
+    columns = ["data set"]
+    for label in table.algorithms:
+        name = table.heading(label)
+        columns += [name if short else f"{name} {headings[metric]}" for metric in table.metrics]
+    rows = []
+    for line in table.lines:
+        row = [(line.heading, False)]
+        for label in table.algorithms:
+            if line.spans:
+                entry = table.entry(line, label, "")
+                row += [(entry.plain, entry.bold)] + [("", False)] * (len(table.metrics) - 1)
+            else:
+                for metric in table.metrics:
+                    entry = table.entry(line, label, metric)
+                    row.append((entry.plain, entry.bold))
+        rows.append(row)
+    return columns, rows
+
+
+def table_to_markdown(table: Table) -> str:
+    """Return the table in Markdown under its caption, with its notes."""
+    columns, rows = rows_of(table)
+    texts = [[f"**{text}**" if bold else text for text, bold in row] for row in rows]
+    parts = [f"**{table.caption}**", "", markdown(columns, texts), ""]
+    for note in table.notes:
+        parts += [_plain(note), ""]
+    return "\n".join(parts)
+
+
+def markdown(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table, padded so that it reads well as text; numbers to the right."""
+    body = [[_plain(cell) for cell in row] for row in rows]
+    head = [_plain(column) for column in columns]
+    widths = [max(len(row[i]) for row in [head, *body]) for i in range(len(head))]
+    widths = [max(width, 3) for width in widths]
+
+    def line(row: Sequence[str]) -> str:
+        cells = [
+            cell.ljust(width) if i == 0 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        return f"| {' | '.join(cells)} |"
+
+    rule = ["-" * width if i == 0 else "-" * (width - 1) + ":" for i, width in enumerate(widths)]
+    return "\n".join([line(head), line(rule), *(line(row) for row in body)])
+
+
+def _plain(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def table_to_csv(table: Table) -> str:
+    """Return the table as CSV: names and metrics as in the records, texts as printed."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    if table.transposed:
+        pairs = [
+            (line, m) for line in table.lines for m in (("",) if line.spans else table.metrics)
+        ]
+        writer.writerow(["algorithm", *(f"{line.key} {m}".strip() for line, m in pairs)])
+        for label in table.algorithms:
+            entries = [table.entry(line, label, metric) for line, metric in pairs]
+            writer.writerow([label, *(entry.plain for entry in entries)])
+        return out.getvalue()
+    columns = [(label, metric) for label in table.algorithms for metric in table.metrics]
+    writer.writerow(["dataset", *(f"{label} {metric}" for label, metric in columns)])
+    for line in table.lines:
+        texts = [
+            ""
+            if line.spans and metric != table.metrics[0]
+            else table.entry(line, label, metric).plain
+            for label, metric in columns
+        ]
+        writer.writerow([line.key, *texts])
+    return out.getvalue()

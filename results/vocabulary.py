@@ -1,0 +1,96 @@
+"""Names, order and marks that tables, figures and reports share."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+#: Columns of the paper's tables, in its order: name in ``conf/algorithm`` and printed name.
+PAPER_ALGORITHMS: Final = {
+    "oneclassrf": "OneClassRF",
+    "iforest": "iForest",
+    "ocrfsampling": "OCRFsampling",
+    "ocsvm": "OCSVM",
+    "lof": "LOF",
+    "orca": "Orca",
+    "lsad": "LSAD",
+    "rfc": "RFC",
+}
+
+SETTINGS: Final = {"novelty": "novelty detection", "outlier": "outlier detection"}
+
+#: Heading of a column, and what it measures.
+METRIC_HEADINGS: Final = {
+    "roc_auc": "ROC",
+    "average_precision": "AP",
+    "roc_auc_curve": "ROC",
+    "pr_auc_curve": "PR",
+}
+METRIC_MEANINGS: Final = {
+    "roc_auc": "exact area under the ROC curve",
+    "average_precision": "average precision",
+    "roc_auc_curve": "area under the ROC curve averaged over the splits on a 1000-point grid",
+    "pr_auc_curve": "area under the precision-recall curve averaged over the splits on a "
+    "1000-point grid (linear interpolation)",
+}
+PAPER_METRICS: Final = ("roc_auc_curve", "pr_auc_curve")
+
+#: What stands in a cell without a value. Only a deadline that passed is the paper's NA.
+MARKS: Final = {
+    "timeout": "NA",
+    "skipped": "NA",
+    "memory": "mem",
+    "crashed": "crash",
+    "error": "err",
+    "no_data": "no data",
+    "missing": "--",
+}
+MARK_MEANINGS: Final = {
+    "NA": "fitting or scoring exceeded the time limit",
+    "mem": "needed more memory than allowed",
+    "crash": "the process died",
+    "err": "the algorithm raised an error",
+    "no data": "the data set could not be had",
+    "--": "not run",
+}
+PARTIAL: Final = "†"
+PARTIAL_MEANING: Final = "fewer splits than planned"
+LABELLED: Final = "‡"
+LABELLED_MEANING: Final = "was given the labels of the training points"
+
+
+def display_name(label: str) -> str:
+    """Return the name to print for an algorithm's label.
+
+    Examples
+    --------
+    >>> display_name("oneclassrf"), display_name("lof_text")
+    ('OneClassRF', 'LOF (text)')
+    >>> display_name("iforest(max_samples=64)")
+    'iForest (max_samples=64)'
+    """
+    name, parenthesis, variant = label.partition("(")
+    base, _, suffix = name.partition("_")
+    printed = PAPER_ALGORITHMS.get(base, name)
+    remarks = [suffix] if base in PAPER_ALGORITHMS and suffix else []
+    if parenthesis:
+        remarks.append(variant.removesuffix(")"))
+    return f"{printed} ({', '.join(remarks)})" if remarks else printed
+
+
+def algorithm_order(label: str) -> tuple[int, str]:
+    """Sort key: the paper's algorithms in its order, each followed by its variants."""
+    base = re.split(r"[_(]", label, maxsplit=1)[0]
+    names = list(PAPER_ALGORITHMS)
+    return (names.index(base) if base in names else len(names), label)
+
+
+def metric_headings(metrics: tuple[str, ...]) -> dict[str, str]:
+    """Return short headings for `metrics`, told apart where two would read the same."""
+    headings = [METRIC_HEADINGS[metric] for metric in metrics]
+    return {
+        metric: f"{heading} (curve)"
+        if headings.count(heading) > 1 and metric.endswith("_curve")
+        else heading
+        for metric, heading in zip(metrics, headings, strict=True)
+    }

@@ -1,0 +1,204 @@
+"""Marks, options and layouts of the tables."""
+
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+from results.aggregate import make_cells
+from results.experiments import from_records
+from results.tables import datasets as table1
+from results.tables.latex import escape, table_to_latex
+from results.tables.model import TableOptions
+from results.tables.terminal import print_table
+from results.tables.text import table_to_csv, table_to_markdown
+from results.tables.write import build_tables
+from tests.results.support import make_record
+
+
+def only_table(records, **options):
+    tables = build_tables(from_records(records), TableOptions(**options))
+    assert len(tables) == 1
+    return tables[0]
+
+
+def splits(n=10, **changes):
+    return [make_record(split=split, **changes) for split in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("statuses", "text"),
+    [
+        (["timeout", "skipped", "skipped"], "NA"),
+        (["ok", "ok", "timeout"], "NA"),
+        (["memory"] * 3, "mem"),
+        (["crashed"] * 3, "crash"),
+        (["error"] * 3, "err"),
+        (["no_data"] * 3, "no data"),
+        (["ok", "error", "ok"], "0.900†"),
+    ],
+)
+def test_only_a_deadline_gives_na_and_other_failures_are_told_apart(statuses, text):
+    records = [
+        make_record(split=i, status=status, config={"n_splits": 3})
+        for i, status in enumerate(statuses)
+    ]
+    table = only_table([*records, *splits(3, algorithm="lof", config={"n_splits": 3})])
+    entry = table.entries["pima", "iforest", "roc_auc_curve"]
+    assert entry.plain == text
+    assert any(text.removeprefix("0.900") in note for note in table.notes)
+
+
+def test_a_cell_that_was_not_run_is_no_na():
+    records = [*splits(), *splits(algorithm="lof"), *splits(dataset="wilt")]
+    table = only_table(records)
+    assert table.entries["wilt", "lof", "roc_auc_curve"].text == "--"
+    assert table.entries["train_time", "lof", ""].text == "--"
+    assert any("--: not run" in note for note in table.notes)
+
+
+def test_too_few_splits_are_marked_and_leave_no_mark_when_complete():
+    assert only_table(splits(4)).entries["pima", "iforest", "roc_auc_curve"].plain == "0.900†"
+    assert only_table(splits(10)).entries["pima", "iforest", "roc_auc_curve"].plain == "0.900"
+
+
+def test_bold_marks_ties_at_the_printed_precision():
+    records = [
+        *splits(roc=0.8504),
+        *splits(algorithm="lof", roc=0.8499),
+        *splits(algorithm="ocsvm", roc=0.84),
+    ]
+    table = only_table(records)
+    bold = [
+        label for label in table.algorithms if table.entries["pima", label, "roc_auc_curve"].bold
+    ]
+    assert bold == ["iforest", "lof"]
+    finer = only_table(records, precision=4)
+    assert [a for a in finer.algorithms if finer.entries["pima", a, "roc_auc_curve"].bold] == [
+        "iforest"
+    ]
+
+
+def test_nothing_is_best_of_one():
+    assert not any(entry.bold for entry in only_table(splits()).entries.values())
+
+
+def test_halves_are_rounded_up_as_by_hand():
+    records = [*splits(roc=0.8125), *splits(dataset="wilt", roc=0.25)]
+    assert only_table(records).entries["pima", "iforest", "roc_auc_curve"].text == "0.813"
+
+
+def test_standard_deviation_metrics_and_order_are_options():
+    records = [make_record(split=i, roc=0.8 + 0.01 * i) for i in range(10)] + splits(
+        algorithm="lof"
+    )
+    table = only_table(records, std=True, metrics=("roc_auc",), algorithms=("lof", "iforest"))
+    assert table.algorithms == ["lof", "iforest"]
+    assert table.entries["pima", "iforest", "roc_auc"].plain == "0.845 ± 0.030"
+    assert r"0.845 {\scriptsize$\pm$0.030}" in table_to_latex(table)
+    assert "multicolumn" not in table_to_latex(table)
+
+
+def test_unknown_metric_names_the_known_ones():
+    with pytest.raises(ValueError, match=r"'auc'.*roc_auc, average_precision"):
+        TableOptions(metrics=("auc",))
+
+
+@pytest.mark.parametrize("precision", [0, 11])
+def test_precision_is_bounded(precision):
+    with pytest.raises(ValueError, match="precision"):
+        TableOptions(precision=precision)
+
+
+def test_both_roc_metrics_get_different_headings():
+    table = only_table(splits(), metrics=("roc_auc", "roc_auc_curve"))
+    assert list(table.metric_headings.values()) == ["ROC", "ROC (curve)"]
+
+
+def test_transposed_has_algorithms_as_rows():
+    records = [
+        *splits(),
+        *splits(algorithm="lof", roc=0.95),
+        *splits(dataset="wilt"),
+        *splits(algorithm="lof", dataset="wilt"),
+    ]
+    table = only_table(records, transposed=True)
+    assert re.search(r"^LOF & \\textbf\{0.950\} & ", table_to_latex(table), re.MULTILINE)
+    lines = table_to_csv(table).splitlines()
+    assert lines[0].startswith("algorithm,pima roc_auc_curve,pima pr_auc_curve,wilt")
+    assert [line.split(",")[0] for line in lines[1:]] == ["iforest", "lof"]
+    assert "| LOF" in table_to_markdown(table)
+
+
+def test_protocol_names_the_metrics_that_its_table_shows():
+    clean = {"protocol": {"name": "clean", "metrics": ["roc_auc", "average_precision"]}}
+    records = [*splits(), *splits(protocol="clean", config=clean)]
+    paper, clean_table = build_tables(from_records(records), TableOptions())
+    assert (paper.name, paper.metrics) == ("table2_novelty", ("roc_auc_curve", "pr_auc_curve"))
+    assert clean_table.name == "table2_novelty_clean"
+    assert clean_table.metrics == ("roc_auc", "average_precision")
+
+
+def test_variants_are_columns_of_their_own_with_their_names_escaped():
+    records = [*splits(), *splits(variant="max_samples=64,x=50%")]
+    table = only_table(records)
+    assert table.algorithms == ["iforest", "iforest(max_samples=64,x=50%)"]
+    assert r"iForest (max\_samples=64,x=50\%)" in table_to_latex(table)
+
+
+def test_data_sets_whose_names_repeat_a_heading_do_not_confuse_the_latex():
+    records = [
+        *splits(dataset="average"),
+        *splits(dataset="a_b"),
+        *splits(dataset="a_b", algorithm="lof"),
+    ]
+    latex = table_to_latex(only_table(records))
+    assert r"a\_b & " in latex
+    assert latex.count("average") >= 2
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_terminal_tables_are_split_rather_than_cut(paper_records, width):
+    novelty = build_tables(from_records(paper_records), TableOptions())[0]
+    out = io.StringIO()
+    print_table(Console(file=out, width=width), novelty)
+    text = out.getvalue()
+    assert "…" not in text
+    for name in ("OneClassRF", "OCRFsampling", "RFC", "0.896", "2232s", "2.80"):
+        assert name in text
+    assert max(map(len, text.splitlines())) <= width
+
+
+def test_table1_shows_published_numbers_beside_the_counts():
+    counts = {
+        "n_train": 300,
+        "n_test": 384,
+        "n_features": 8,
+        "n_anomalies_train": 0,
+        "n_anomalies_test": 25,
+    }
+    records = [
+        *splits(counts=counts),
+        *splits(setting="outlier", counts=counts | {"n_train": 325}),
+        *splits(dataset="mine", counts={}),
+    ]
+    rows = {row[0]: row[1:] for row in table1.build_rows(make_cells(from_records(records).frame))}
+    assert rows["pima"] == [
+        "768",
+        "8",
+        "pos",
+        "34.9",
+        "8",
+        "300 (novelty), 325 (outlier)",
+        "384",
+        "25",
+    ]
+    assert rows["mine"] == ["--"] * 8
+    latex = table1.to_latex([["adult", "1", "6", ">50K", "23.9", "6", "1", "1", "1"]])
+    assert r"\ensuremath{>}50K" in latex
+
+
+@pytest.mark.parametrize("character", list("&%$#_{}~^\\<>±≠≤†‡"))
+def test_special_characters_are_escaped(character):
+    assert escape(f"a{character}b") != f"a{character}b"
