@@ -1,0 +1,185 @@
+"""Any PyOD detector by its name, with the score direction and threshold of scikit-learn."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import inspect
+import io
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.util import find_spec
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval
+
+from baselines.detector import Detector
+
+
+#: Modules of detectors for graphs, time series, text and sound.
+NOT_FOR_TABLES = ("pyg_", "ts_", "embedding", "audio_")
+
+
+class PyODDetector(Detector):
+    """Adapt a PyOD detector.
+
+    Parameters
+    ----------
+    detector : str, default="ECOD"
+        Name of the detector's class in PyOD: ECOD, COPOD, HBOS, KNN, INNE, LODA, PCA, GMM, CBLOF, ...
+    contamination : float in (0, 0.5], default=0.1
+        Share of anomalies among the training points, which sets `offset_`.
+    params : mapping or None, default=None
+        Further parameters of the detector's constructor.
+    n_jobs : int, default=None
+        Handed on to a detector that takes it.
+    random_state : int, RandomState instance or None, default=None
+        Handed on to a detector that takes it.
+
+    Attributes
+    ----------
+    detector_ : pyod.models.base.BaseDetector
+        The fitted detector.
+    offset_ : float
+        Threshold on `score_samples`, minus PyOD's ``threshold_``.
+
+    Notes
+    -----
+    PyOD's scores are the higher, the more abnormal; ``score_samples`` turns them round. Some of its
+    detectors (ECOD, COPOD) score a point relative to the training points and its whole batch.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "detector": [str],
+        "contamination": [Interval(Real, 0, 0.5, closed="right")],
+        "params": [Mapping, None],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        detector: str = "ECOD",
+        *,
+        contamination: float = 0.1,
+        params: Mapping[str, Any] | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.detector = detector
+        self.contamination = contamination
+        self.params = params
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit(self, X: NDArray[np.float64]) -> None:
+        detector_class = find_detector(self.detector)
+        if inspect.signature(detector_class.fit).parameters["y"].default is inspect.Parameter.empty:  # type: ignore[attr-defined]
+            raise ValueError(f"PyOD's {self.detector} learns from labels, which it is not given here")
+        accepted = inspect.signature(detector_class).parameters
+        given = {"contamination": self.contamination, **(self.params or {})}
+        for name, value in (("n_jobs", self.n_jobs), ("random_state", self.random_state)):
+            if name in accepted and value is not None:
+                given.setdefault(name, value)
+        unknown = sorted(given.keys() - accepted.keys())
+        if unknown:
+            raise ValueError(
+                f"PyOD's {self.detector} has no parameter {', '.join(unknown)}; it has "
+                f"{', '.join(accepted)}"
+            )
+        with self._third_party("fitted"):
+            self.detector_ = detector_class(**given).fit(X)
+        if not np.isfinite(self.detector_.threshold_):
+            raise ValueError(f"PyOD's {self.detector} gives training points scores that are not finite")
+
+    def _set_offset(self, X: NDArray[np.float64]) -> None:
+        self.offset_ = -float(self.detector_.threshold_)
+
+    def _score_samples(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        with self._third_party("scored"):
+            scores = np.asarray(self.detector_.decision_function(X), dtype=np.float64)
+        if not np.isfinite(scores).all():
+            raise ValueError(
+                f"PyOD's {self.detector} gives {np.count_nonzero(~np.isfinite(scores))} of "
+                f"{len(X)} points a score that is not finite"
+            )
+        return -scores.reshape(len(X))
+
+    @contextlib.contextmanager
+    def _third_party(self, what: str) -> Iterator[None]:
+        """Run PyOD: its results are checked, so its floating-point warnings say nothing new."""
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore", RuntimeWarning)
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            try:
+                yield
+            except (ArithmeticError, IndexError, np.linalg.LinAlgError) as error:
+                # What PyOD's detectors stumble into on degenerate data, instead of refusing it.
+                raise ValueError(
+                    f"PyOD's {self.detector} cannot be {what} on these points: "
+                    f"{type(error).__name__}: {error}"
+                ) from error
+
+
+def find_detector(name: str) -> type:
+    """Return PyOD's detector class of this name.
+
+    Parameters
+    ----------
+    name : str
+        Name of the class.
+
+    Returns
+    -------
+    detector : type
+        The class.
+
+    Raises
+    ------
+    ImportError
+        If PyOD, or the extra package that the detector needs, is not installed.
+    ValueError
+        If PyOD has no detector of this name.
+    """
+    modules = _class_modules()
+    if name not in modules:
+        raise ValueError(f"PyOD has no detector {name!r}; it has {', '.join(sorted(modules))}")
+    try:
+        # Some modules print advice when their import fails; the error below says it better.
+        with contextlib.redirect_stdout(io.StringIO()):
+            module = importlib.import_module(modules[name])
+    except ImportError as error:
+        missing = error.name or str(error)
+        raise ImportError(
+            f"PyOD's {name} needs the package {missing!r}, which is not installed"
+        ) from error
+    found: type = getattr(module, name)
+    return found
+
+
+@cache
+def _class_modules() -> dict[str, str]:
+    """Return the module of every detector class, read from source: an import may need extras."""
+    package = find_spec("pyod.models") if find_spec("pyod") else None
+    if package is None or not package.submodule_search_locations:
+        raise ImportError("PyODDetector needs the package 'pyod', which is not installed")
+    modules = {}
+    for folder in package.submodule_search_locations:
+        for path in sorted(Path(folder).glob("[!_]*.py")):
+            if path.stem.startswith(NOT_FOR_TABLES):
+                continue
+            for match in re.finditer(
+                r"^class (\w+)\(Base\w*Detector\b",
+                path.read_text(encoding="utf-8"),
+                flags=re.MULTILINE,
+            ):
+                if not match[1].startswith(("_", "Base")):
+                    modules[match[1]] = f"pyod.models.{path.stem}"
+    return modules
