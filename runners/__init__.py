@@ -1,0 +1,1 @@
+"""The command line, the grid, and the processes that its experiments run in."""

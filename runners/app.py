@@ -1,0 +1,93 @@
+"""The command line: Hydra composes the cells, the grid runs them, the exit status tells."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException
+from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf.errors import OmegaConfBaseException
+
+from runners import launcher
+from runners.configuration import cell_from_config
+from runners.grid import Summary, UsageError, run_grid
+
+ROOT = Path(__file__).resolve().parents[1]
+USAGE_ERROR = 2
+
+launcher.register()
+
+
+def run_cell(config: DictConfig) -> Summary:
+    """Run one cell: Hydra's task function, here and in the jobs of other launchers."""
+    composed = OmegaConf.merge(config)
+    with open_dict(composed):
+        composed.hydra = HydraConfig.get()
+    assert isinstance(composed, DictConfig)
+    return run_grid([cell_from_config(composed)])
+
+
+def _task(config: DictConfig) -> Summary:
+    try:
+        summary = run_cell(config)
+    except UsageError as error:
+        # As an exception Hydra would announce it by "Error executing job".
+        print(error, file=sys.stderr)
+        raise SystemExit(USAGE_ERROR) from None
+    launcher.SUMMARIES.append(summary)
+    return summary
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run what the command line says.
+
+    Returns
+    -------
+    int
+        0: everything has a result, NA included. 1: an experiment failed. 2: the command line or
+        the configuration is wrong. 3: the run could not go on. 130, 143: ended by a signal.
+    """
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    # Hydra's parser wants flags before overrides; its users do not.
+    sys.argv[1:] = sorted(given, key=lambda argument: argument not in ("-m", "--multirun"))
+    # Jobs of other launchers, and whatever else starts Python, find the checkout.
+    path = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(p for p in (str(ROOT), *path) if p))
+    # Hydra then raises its errors instead of printing them and leaving.
+    os.environ["HYDRA_FULL_ERROR"] = "1"
+    launcher.SUMMARIES.clear()
+    application = hydra.main(
+        config_path=str(ROOT / "conf"), config_name="config", version_base="1.3"
+    )(_task)
+    try:
+        application()
+    except (HydraException, OmegaConfBaseException, UsageError) as error:
+        print(_in_words(error), file=sys.stderr)
+        return USAGE_ERROR
+    summary = sum(launcher.SUMMARIES, Summary())
+    return summary.exit_status
+
+
+def _in_words(error: BaseException) -> str:
+    """Return Hydra's message with its cause, and the valid names where Hydra gives none."""
+    parts = [str(error)]
+    cause = error.__cause__
+    while cause is not None:
+        if str(cause) not in parts:
+            parts.append(str(cause))
+        cause = cause.__cause__
+    text = "\n".join(parts)
+    mistyped = re.search(r"full_key: ([\w.]+)", text)
+    if mistyped and "is not in struct" in text:
+        parent, _, _ = mistyped[1].rpartition(".")
+        node = getattr(cause or error.__cause__, "parent_node", None) if error.__cause__ else None
+        if isinstance(node, DictConfig):
+            names = ", ".join(sorted(str(name) for name in node if name != "_target_"))
+            text += f"\nValid names in {parent or 'the configuration'}: {names}"
+    return text

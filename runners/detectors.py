@@ -1,0 +1,88 @@
+"""Build a detector from its YAML, and see that its scores are scores."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from hydra.utils import get_object, instantiate
+from numpy.typing import NDArray
+from omegaconf import OmegaConf
+
+
+class DetectorError(ValueError):
+    """A detector, or its YAML, does not do what a detector must; the message says what."""
+
+
+def build(algorithm: Mapping[str, Any], random_state: int, n_jobs: int = 1) -> Any:
+    """Instantiate `_target_` with its parameters.
+
+    `random_state` is added if the constructor takes it and the YAML does not fix it; so is
+    `n_jobs` if more than one thread is allowed.
+
+    Raises
+    ------
+    DetectorError
+        If `_target_` is missing or does not exist, or a parameter is not the constructor's.
+    """
+    target = algorithm.get("_target_")
+    if not isinstance(target, str):
+        raise DetectorError("the algorithm's YAML names no class: _target_ is missing")
+    try:
+        constructor = get_object(target)
+    except Exception as error:  # whatever importing a user's module raises, with its own words
+        raise DetectorError(f"_target_ {target!r} cannot be imported: {error}") from error
+    if not callable(constructor):
+        raise DetectorError(f"_target_ {target!r} is no class")
+    parameters = inspect.signature(constructor).parameters
+    known = [
+        n for n, p in parameters.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+    ]
+    given = {name: value for name, value in algorithm.items() if name != "_target_"}
+    if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        for name in given:
+            if name not in known and not name.startswith("_"):
+                raise DetectorError(
+                    f"{target} has no parameter {name!r}; it has {', '.join(known)}"
+                )
+    extra: dict[str, Any] = {}
+    if "random_state" in known and given.get("random_state") is None:
+        extra["random_state"] = random_state
+    if n_jobs > 1 and "n_jobs" in known and given.get("n_jobs") is None:
+        extra["n_jobs"] = n_jobs
+    return instantiate(OmegaConf.create(dict(algorithm)), **extra, _convert_="all")
+
+
+def asks_for_labels(detector: Any) -> bool:
+    """Whether the detector's scikit-learn tag `target_tags.required` is set."""
+    if not hasattr(detector, "__sklearn_tags__"):
+        return False
+    return bool(detector.__sklearn_tags__().target_tags.required)
+
+
+def check_scores(scores: Any, n_test: int) -> NDArray[np.float64]:
+    """Return scores as float64 of shape (n_test,).
+
+    Raises
+    ------
+    DetectorError
+        If there are too few or too many, one is not finite or no number, or all are equal: such
+        scores rank nothing, and every metric of them would be an artefact.
+    """
+    try:
+        values = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DetectorError(f"scores are no numbers: {error}") from error
+    if values.shape != (n_test,):
+        raise DetectorError(
+            f"wrong number of scores: score_samples returned shape {values.shape}, "
+            f"expected ({n_test},)"
+        )
+    if not np.isfinite(values).all():
+        n_nan, n_infinite = int(np.isnan(values).sum()), int(np.isinf(values).sum())
+        raise DetectorError(f"scores not finite: {n_nan} NaN, {n_infinite} infinite of {n_test}")
+    if n_test > 1 and (values == values[0]).all():
+        raise DetectorError(f"all {n_test} scores are equal ({values[0]:g})")
+    return values

@@ -1,0 +1,204 @@
+"""Cells and experiments: what is to be run, and the key that says when it has been."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+# How a data set is had, and what it is checked against, do not determine an outcome: the checks
+# make sure that every source serves the same table.
+_NOT_IN_KEY = {
+    "dataset": frozenset(
+        {"sources", "expected", "expected_repeated", "published", "description", "openml_server"}
+    ),
+    "protocol": frozenset({"metrics"}),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """A data set, an algorithm, a setting and a protocol: `n_splits` experiments.
+
+    Attributes
+    ----------
+    algorithm : str
+        The name of its YAML file.
+    variant : str
+        Its parameters that differ from that file, ``"a=1,b=2"``, sorted.
+    config : dict
+        The whole resolved configuration.
+    """
+
+    algorithm: str
+    variant: str
+    config: Mapping[str, Any]
+
+    @property
+    def dataset(self) -> str:
+        """The data set's name."""
+        return str(self.config["dataset"]["name"])
+
+    @property
+    def setting(self) -> str:
+        """The setting's name."""
+        return str(self.config["setting"]["name"])
+
+    @property
+    def protocol(self) -> str:
+        """The protocol's name."""
+        return str(self.config["protocol"]["name"])
+
+    @property
+    def seed(self) -> int:
+        """The root seed."""
+        return int(self.config["seed"])
+
+    @property
+    def n_splits(self) -> int:
+        """How many experiments the cell has."""
+        return int(self.config["n_splits"])
+
+    @property
+    def label(self) -> str:
+        """The algorithm with its variant, as records and tables name it."""
+        return f"{self.algorithm}({self.variant})" if self.variant else self.algorithm
+
+    @property
+    def name(self) -> str:
+        """The cell in one line, for people."""
+        return f"{self.dataset} {self.label} {self.setting} {self.protocol}"
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Cell) and self.identity == other.identity
+
+    @cached_property
+    def identity(self) -> str:
+        """Everything that determines the outcomes of the cell, as JSON.
+
+        The algorithm's name is part of it: one row of a table is one algorithm, and two that
+        happen to have the same parameters are still two rows.
+        """
+        identity: dict[str, Any] = {"algorithm_name": self.algorithm, "seed": self.seed}
+        for group in ("dataset", "algorithm", "setting", "protocol"):
+            left_out = _NOT_IN_KEY.get(group, frozenset())
+            # A parameter that is null means what a parameter that is not given means, except to
+            # an algorithm's constructor.
+            identity[group] = {
+                name: value
+                for name, value in self.config[group].items()
+                if name not in left_out and (value is not None or group == "algorithm")
+            }
+        return json.dumps(identity, sort_keys=True, separators=(",", ":"))
+
+    def key(self, split: int) -> str:
+        """Return the digest of everything that determines the outcome of one split."""
+        return hashlib.sha256(f"{self.identity} {split}".encode()).hexdigest()
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of all splits, in order."""
+        return tuple(self.key(split) for split in range(self.n_splits))
+
+    @cached_property
+    def data_key(self) -> str:
+        """Digest of what loading the data set depends on: cells that share it share the data."""
+        text = json.dumps([self.config["dataset"], self.config.get("data")], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def experiments(self) -> list[Experiment]:
+        """Return the cell's experiments."""
+        return [Experiment(self, split) for split in range(self.n_splits)]
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """One fit and one scoring on one split of a cell."""
+
+    cell: Cell
+    split: int
+
+    @property
+    def key(self) -> str:
+        """See `Cell.key`."""
+        return self.cell.keys[self.split]
+
+    @property
+    def name(self) -> str:
+        """The experiment in one line, for people."""
+        return f"{self.cell.name} split {self.split}"
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Experiment) and self.key == other.key
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What an experiment is held to.
+
+    Attributes
+    ----------
+    timeout : float
+        Seconds for fitting, and again for scoring.
+    memory_limit_gb : float or None
+        GiB that the experiment's processes may hold together, beyond what they start with.
+    allow_labels : bool
+        Whether a detector that asks for training labels gets them.
+    threads : int
+        Threads that the numerical libraries may use.
+    preparation_timeout : float
+        Seconds for whatever comes before fitting: loading, imports, construction.
+    run_all_splits : bool
+        Whether a cell goes on after a timeout.
+    """
+
+    timeout: float
+    memory_limit_gb: float | None = None
+    allow_labels: bool = False
+    threads: int = 1
+    preparation_timeout: float = 600.0
+    run_all_splits: bool = False
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Limits:
+        """Take the limits from a cell's configuration.
+
+        Raises
+        ------
+        ValueError
+            If a limit is not positive.
+        """
+        runner = config["runner"]
+        for name in ("timeout", "n_splits", "seed"):
+            if isinstance(config[name], bool) or not isinstance(config[name], int | float):
+                raise ValueError(f"{name} must be a number, got {config[name]!r}")
+        limits = cls(
+            timeout=float(config["timeout"]),
+            memory_limit_gb=runner["memory_limit_gb"],
+            allow_labels=bool(config["allow_labels"]),
+            threads=int(runner["threads_per_experiment"]),
+            preparation_timeout=float(runner["preparation_timeout"]),
+            run_all_splits=bool(runner["run_all_splits"]),
+        )
+        for name in ("timeout", "memory_limit_gb", "threads", "preparation_timeout"):
+            value = getattr(limits, name)
+            if value is not None and not value > 0:
+                raise ValueError(f"{name} must be positive, got {value!r}")
+        return limits
+
+    def recorded(self) -> dict[str, Any]:
+        """Return what a record says about its limits."""
+        return {
+            "timeout": self.timeout,
+            "memory_limit_gb": self.memory_limit_gb,
+            "allow_labels": self.allow_labels,
+        }

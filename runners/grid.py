@@ -1,0 +1,343 @@
+"""Run a grid of cells: plan, hand out, survive, summarise."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import time
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, cpu_count, delayed, parallel_config
+
+from results.records import (
+    FAILED_STATUSES,
+    NA_STATUSES,
+    RecordStore,
+    write_atomically,
+)
+from runners.claims import FOLDER
+from runners.experiment import Cell, Experiment, Limits
+from runners.progress import Progress, log, log_to
+from runners.schedule import Plan, Schedule, make_plan
+from runners.supervise import STOP, Outcome, Run, supervise
+from runners.worker import POOL
+
+BACKENDS = ("threads", "dask")
+_WAIT_SECONDS = 0.5  # between two looks at what another run has in hand
+
+
+class UsageError(Exception):
+    """The grid cannot be run as asked; the message says what is wrong and what would be right."""
+
+
+@dataclass
+class Summary:
+    """What a run came to.
+
+    Attributes
+    ----------
+    statuses : Counter
+        Experiments of the grid by status, those of earlier runs included.
+    skipped_as_done : int
+        Experiments that earlier runs had done.
+    reasons : Counter
+        Failures by ``"status: reason"``.
+    left : int
+        Experiments without a final record.
+    stopped_by : int or None
+        The signal that ended the run.
+    trouble : str
+        Why the run ended early otherwise.
+    """
+
+    statuses: Counter[str] = field(default_factory=Counter)
+    skipped_as_done: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    left: int = 0
+    stopped_by: int | None = None
+    trouble: str = ""
+
+    @property
+    def exit_status(self) -> int:
+        """0; 1 if an experiment failed; 3 if the run could not go on; 128 + signal."""
+        if self.stopped_by is not None:
+            return 128 + self.stopped_by
+        if self.trouble:
+            return 3
+        return int(any(self.statuses[status] for status in FAILED_STATUSES) or self.left > 0)
+
+    def __add__(self, other: Summary) -> Summary:
+        return Summary(
+            self.statuses + other.statuses,
+            self.skipped_as_done + other.skipped_as_done,
+            self.reasons + other.reasons,
+            self.left + other.left,
+            self.stopped_by or other.stopped_by,
+            self.trouble or other.trouble,
+        )
+
+    def lines(self) -> list[str]:
+        """Return the summary in words."""
+        na = sum(self.statuses[status] for status in NA_STATUSES)
+        failed = sum(self.statuses[status] for status in FAILED_STATUSES)
+        lines = [
+            f"{self.statuses['ok']} ok, {na} NA (timeout), {failed} failed, {self.left} left; "
+            f"{self.skipped_as_done} skipped as done before"
+        ]
+        lines += [f"  {n} x {reason}" for reason, n in self.reasons.most_common()]
+        if self.trouble:
+            lines.append(f"Stopped: {self.trouble}")
+        if self.left:
+            lines.append("The same command goes on where this run ended.")
+        return lines
+
+
+def run_grid(cells: Sequence[Cell]) -> Summary:
+    """Run every experiment of some cells that has no final record yet.
+
+    The cells share `output`, `runner` and the like: those of the first one are used.
+
+    Raises
+    ------
+    UsageError
+        If the configuration, the record store or the Dask cluster does not allow to begin.
+    """
+    config = cells[0].config
+    runner = config["runner"]
+    _check(cells)
+    output = Path(config["output"]).resolve()
+    store = RecordStore(output / "records")
+    _check_writable(store.path)
+    handler = log_to(output / "run.log")
+    STOP.clear()
+    try:
+        plan = make_plan(cells, store, runner["retry"])
+        for path, reason in plan.unreadable:
+            text = f"unreadable record, its experiment is run again: {path}: {reason}"
+            log.warning(text)
+            print(text, file=sys.stderr)
+        write_atomically(output / "grid.json", _described(cells))
+        return _Grid(cells, plan, store, runner).run()
+    finally:
+        log.removeHandler(handler)
+        handler.close()
+
+
+def _check(cells: Sequence[Cell]) -> None:
+    for cell in cells:
+        try:
+            Limits.from_config(cell.config)
+        except ValueError as error:
+            raise UsageError(str(error)) from error
+        if cell.n_splits < 1:
+            raise UsageError(f"n_splits must be at least 1, got {cell.n_splits}")
+    runner = cells[0].config["runner"]
+    if runner["backend"] not in BACKENDS:
+        raise UsageError(
+            f"runner.backend must be one of {', '.join(BACKENDS)}, got {runner['backend']!r}"
+        )
+    if runner["retry"] not in (None, "failed"):
+        raise UsageError(f"runner.retry must be null or failed, got {runner['retry']!r}")
+    if runner["n_jobs"] == 0:
+        raise UsageError("runner.n_jobs must not be 0; -1 stands for all cores")
+
+
+def _check_writable(path: Path) -> None:
+    probe = path / FOLDER / f".probe.{uuid.uuid4().hex[:8]}"
+    try:
+        write_atomically(probe, b"probe")
+        probe.unlink()
+    except OSError as error:
+        raise UsageError(
+            f"the record store cannot be written, so nothing was run: {path}: {error.strerror}; "
+            "output=FOLDER names another place"
+        ) from error
+
+
+def _described(cells: Sequence[Cell]) -> bytes:
+    """Return the grid as JSON: what `python -m results status` holds the records against."""
+    described = [
+        {
+            "dataset": cell.dataset,
+            "algorithm": cell.algorithm,
+            "variant": cell.variant,
+            "setting": cell.setting,
+            "protocol": cell.protocol,
+            "seed": cell.seed,
+            "keys": list(cell.keys),
+        }
+        for cell in dict.fromkeys(cells)
+    ]
+    return json.dumps({"cells": described}, indent=1).encode()
+
+
+class _Grid:
+    """One run of a grid."""
+
+    def __init__(
+        self, cells: Sequence[Cell], plan: Plan, store: RecordStore, runner: dict[str, Any]
+    ):
+        self.cells, self.plan, self.store, self.settings = cells, plan, store, runner
+        self.outcomes: dict[str, Outcome] = {}
+        self.stopped_by: int | None = None
+        self.trouble = ""
+        self.schedule = Schedule([], {})
+        self.run_data = Run(
+            str(store.path), uuid.uuid4().hex[:12], runner["retry"], since=time.time()
+        )
+        self.progress: Progress
+
+    def run(self) -> Summary:
+        plan = self.plan
+        n_cells = len(set(self.cells))
+        head = f"{plan.experiments} experiments in {n_cells} cells"
+        skipped = f"{len(plan.done)} skipped as done before, {len(plan.todo)} to run"
+        with self._backend() as n_jobs, self._signals():
+            self.progress = Progress(plan, n_jobs, self.settings["progress"], sys.stdout)
+            with self.progress:
+                self.progress.say(f"{head}: {skipped}, {n_jobs} at a time")
+                self._work(n_jobs)
+            POOL.close()
+        summary = self._summary()
+        for line in [*summary.lines(), f"Records: {self.store.path}"]:
+            self.progress.say(line)
+        return summary
+
+    def _work(self, n_jobs: int) -> None:
+        waiting = list(self.plan.todo)
+        told = False
+        while waiting and not self._ending():
+            waiting = self._round(waiting, n_jobs)
+            if waiting and not self._ending():
+                if not told:
+                    told = True
+                    text = f"another run has {len(waiting)} experiments in hand; waiting for it"
+                    self.progress.say(text)
+                time.sleep(_WAIT_SECONDS)
+
+    def _round(self, experiments: list[Experiment], n_jobs: int) -> list[Experiment]:
+        """Run experiments; return those that another run has in hand."""
+        self.schedule = Schedule(experiments, self.plan.costs)
+        by_key = {experiment.key: experiment for experiment in experiments}
+        if self._ending():
+            self.schedule.stop()
+        local = self.settings["backend"] == "threads"
+        # What is handed out next depends on what has ended, so nothing is handed out in advance.
+        parallel = Parallel(
+            n_jobs=n_jobs, pre_dispatch=n_jobs, batch_size=1, return_as="generator_unordered"
+        )
+        task = self._here if local else supervise
+        busy = []
+        for outcome in parallel(
+            delayed(task)(experiment, self.run_data) for experiment in self._hand_out()
+        ):
+            experiment = by_key[outcome.key]
+            if not local:
+                self._take(experiment, outcome)
+            if outcome.kind == "busy":
+                busy.append(experiment)
+        return busy
+
+    def _hand_out(self) -> Iterator[Experiment]:
+        while (experiment := self.schedule.next()) is not None:
+            self.progress.begins(experiment)
+            yield experiment
+
+    def _here(self, experiment: Experiment, run: Run) -> Outcome:
+        outcome = supervise(experiment, run)
+        # In the worker's thread, so that it is known before the next experiment is chosen.
+        self._take(experiment, outcome)
+        return outcome
+
+    def _take(self, experiment: Experiment, outcome: Outcome) -> None:
+        self.schedule.finished(experiment, outcome.status)
+        self.progress.ends(experiment, outcome)
+        if outcome.status:
+            self.outcomes[experiment.key] = outcome
+        elif outcome.kind in ("store", "start") and not self.trouble:
+            self.trouble = outcome.message
+            log.error(outcome.message)
+            self._abort()
+
+    def _ending(self) -> bool:
+        return self.stopped_by is not None or bool(self.trouble)
+
+    def _abort(self) -> None:
+        """End the experiments in flight, here and on other machines."""
+        self.schedule.stop()
+        STOP.set()
+        if self.settings["backend"] != "threads":
+            with contextlib.suppress(OSError):
+                self.run_data.stop_file.touch()
+
+    @contextlib.contextmanager
+    def _signals(self) -> Iterator[None]:
+        """Ctrl-C: finish what runs, then end; a second one, SIGTERM or SIGHUP: end now."""
+
+        def handle(number: int, _frame: Any) -> None:
+            again = self.stopped_by is not None
+            self.stopped_by = number
+            self.schedule.stop()
+            if number == signal.SIGINT and not again:
+                text = "Ctrl-C: finishing the experiments that run; once more ends them now"
+                self.progress.message = text
+            else:
+                text = f"{signal.Signals(number).name}: ending now"
+                self.progress.message = text
+                self._abort()
+            # Not through `say`: the interrupted code may hold the display's lock.
+            if self.progress.mode != "live":
+                os.write(2, f"\n{text}\n".encode())
+
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        before = {number: signal.signal(number, handle) for number in numbers}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    @contextlib.contextmanager
+    def _backend(self) -> Iterator[int]:
+        if self.settings["backend"] == "dask":
+            from runners.dask import backend
+
+            with backend(self.settings, self.cells[0].config, self.run_data) as n_jobs:
+                yield n_jobs
+            return
+        n_jobs = int(self.settings["n_jobs"])
+        if n_jobs < 0:
+            threads = int(self.settings["threads_per_experiment"])
+            n_jobs = max(1, (cpu_count() + 1 + n_jobs) // threads)
+        # One supervising thread each; the work is in processes of its own.
+        n_jobs = max(1, min(n_jobs, len(self.plan.todo)))
+        with parallel_config(backend="threading"):
+            yield n_jobs
+
+    def _summary(self) -> Summary:
+        statuses = Counter(record.status for record in self.plan.done)
+        reasons = Counter(
+            f"{record.status}: {record.reason}"
+            for record in self.plan.done
+            if record.status in FAILED_STATUSES
+        )
+        for outcome in self.outcomes.values():
+            statuses[outcome.status] += 1
+            if outcome.status in FAILED_STATUSES:
+                reasons[f"{outcome.status}: {outcome.reason}"] += 1
+        return Summary(
+            Counter(statuses),
+            len(self.plan.done),
+            reasons,
+            len(self.plan.todo) - len(self.outcomes),
+            self.stopped_by,
+            self.trouble,
+        )

@@ -1,0 +1,111 @@
+"""Hydra plugins: a sweep's cells go into one pool of experiments instead of one job each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra.core.config_store import ConfigStore
+from hydra.core.hydra_config import HydraConfig
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.plugins import Plugins
+from hydra.core.utils import JobReturn, JobStatus, setup_globals
+from hydra.errors import HydraException
+from hydra.plugins.launcher import Launcher
+from hydra.types import HydraContext, TaskFunction
+from omegaconf import DictConfig
+
+from runners.configuration import cell_from_config
+from runners.grid import Summary, run_grid
+
+SUMMARIES: list[Summary] = []
+"""What the runs of this process came to: Hydra hands no return value to the command line."""
+
+
+class GridLauncher(Launcher):
+    """Compose all cells of a sweep, and run them as one grid."""
+
+    def setup(
+        self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
+    ) -> None:
+        """Keep what composing a job needs."""
+        self.hydra_context = hydra_context
+        self.config = config
+
+    def launch(
+        self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
+    ) -> Sequence[JobReturn]:
+        """Run all cells of a sweep."""
+        setup_globals()
+        cells = []
+        for overrides in job_overrides:
+            composed = self.hydra_context.config_loader.load_sweep_config(
+                self.config, list(overrides)
+            )
+            HydraConfig.instance().set_config(composed)
+            if _has_source(composed):
+                cells.append(cell_from_config(composed))
+        result = JobReturn(status=JobStatus.COMPLETED)
+        result.return_value = run_grid(cells) if cells else Summary()
+        return [result]
+
+
+def _has_source(composed: DictConfig) -> bool:
+    """Whether a cell's data set can come from anywhere.
+
+    ``dataset='glob(*)'`` also names the template for data of one's own, which is no data set as
+    long as no file is given.
+    """
+    definition = composed.dataset
+    return any(definition.get(name) for name in ("sources", "path", "openml"))
+
+
+class GridSweeper(BasicSweeper):
+    """Hydra's basic sweeper, without a first composition of every job just to see that it works.
+
+    The launcher composes all jobs before it runs one, so that nothing is validated too late.
+    """
+
+    def __init__(self, params: dict[str, str] | None = None):
+        super().__init__(max_batch_size=None, params=params)
+
+    def validate_batch_is_legal(self, batch: Sequence[Sequence[str]]) -> None:
+        """Leave it to the launcher."""
+
+    def sweep(self, arguments: list[str]) -> Any:
+        """Expand the overrides into jobs, launch them, and keep what they came to."""
+        assert self.config is not None
+        assert self.launcher is not None
+        assert self.hydra_context is not None
+        given = [f"{name}={value}" for name, value in self.params.items()] + list(arguments)
+        parser = OverridesParser.create(config_loader=self.hydra_context.config_loader)
+        [jobs] = self.split_arguments(parser.parse_overrides(given), None)
+        if not jobs:
+            raise HydraException("the sweep is empty: a glob matches nothing")
+        results = self.launcher.launch(jobs, initial_job_idx=0)
+        # A failed job raises here.
+        SUMMARIES.extend(r.return_value for r in results if isinstance(r.return_value, Summary))
+        return results
+
+
+@dataclass
+class _LauncherConf:
+    _target_: str = "runners.launcher.GridLauncher"
+
+
+@dataclass
+class _SweeperConf:
+    _target_: str = "runners.launcher.GridSweeper"
+    params: dict[str, str] | None = field(default_factory=dict)
+
+
+def register() -> None:
+    """Make the plugins known to Hydra, as ``hydra/launcher: grid`` and ``hydra/sweeper: grid``."""
+    plugins = Plugins.instance()
+    plugins.register(GridLauncher)
+    plugins.register(GridSweeper)
+    store = ConfigStore.instance()
+    store.store(group="hydra/launcher", name="grid", node=_LauncherConf, provider="runners")
+    store.store(group="hydra/sweeper", name="grid", node=_SweeperConf, provider="runners")

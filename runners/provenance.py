@@ -1,0 +1,105 @@
+"""Provenance: with what code, versions and hardware a record was made."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib.metadata
+import os
+import platform
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from runners.worker import thread_environment
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "numba",
+    "pandas",
+    "pyarrow",
+    "pyod",
+    "joblib",
+    "hydra-core",
+)
+
+
+def provenance(threads: int, algorithm: str | None = None) -> dict[str, Any]:
+    """Return the provenance of an experiment that starts now in this process' machine.
+
+    Parameters
+    ----------
+    threads : int
+        Threads that an experiment may use.
+    algorithm : str, optional
+        The detector's ``_target_``; the version of its package is added.
+    """
+    versions = dict(_versions())
+    if algorithm and (own := _version_of(algorithm.partition(".")[0])):
+        versions.setdefault(*own)
+    return {
+        **_commit(),
+        "versions": versions,
+        **_machine(),
+        "threads": thread_environment(threads),
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+@functools.cache
+def _commit() -> dict[str, Any]:
+    """Return the commit, and whether tracked files differ from it; None outside of git."""
+    commit = _git("rev-parse", "HEAD")
+    changed = _git("status", "--porcelain", "--untracked-files=no")
+    return {"commit": commit, "dirty": None if changed is None else bool(changed)}
+
+
+def _git(*arguments: str) -> str | None:
+    # A checkout of another user's is read all the same: nothing of it is executed.
+    command = ["git", "-c", f"safe.directory={ROOT}", "--no-optional-locks", *arguments]
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        done = subprocess.run(
+            command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=30
+        )
+        return done.stdout.strip()
+    return None
+
+
+@functools.cache
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for name in PACKAGES:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found
+
+
+@functools.cache
+def _version_of(module: str) -> tuple[str, str] | None:
+    if module == "sklearn" or (ROOT / module).is_dir():
+        return None  # listed anyway, or part of this checkout and named by its commit
+    for name in importlib.metadata.packages_distributions().get(module, ()):
+        return name, importlib.metadata.version(name)
+    return None
+
+
+@functools.cache
+def _machine() -> dict[str, Any]:
+    return {
+        "cpu": _cpu_model(),
+        "cores": len(os.sched_getaffinity(0)),
+        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30), 1),
+        "os": f"{platform.system()} {platform.release()} {platform.machine()}",
+    }
+
+
+def _cpu_model() -> str:
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.lower().startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

@@ -1,0 +1,273 @@
+"""Supervise one experiment: claim it, run it in a worker, record its outcome, let it go.
+
+`supervise` is all that joblib calls. It runs as well in a thread of this process as in a Dask
+worker on another machine; what it needs comes with its arguments, what it found goes to the store.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from results.records import Curves, Record, RecordStore
+from runners.claims import FOLDER, Claims
+from runners.experiment import Experiment, Limits
+from runners.provenance import provenance
+from runners.worker import POOL, Aborted, StartFailed, WorkerDied
+
+Kind = Literal["ran", "shared", "busy", "aborted", "store", "start"]
+
+_STARTS = 2  # how often an experiment is begun whose worker dies
+_LOOK_SECONDS = 1.0  # between two looks for the file that ends a run on other machines
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a supervised experiment.
+
+    Attributes
+    ----------
+    kind : str
+        ``ran``: it was run, or skipped for a timeout, and is recorded. ``shared``: another run
+        had recorded it. ``busy``: another run has it in hand. ``aborted``: it was killed because
+        the run ends. ``store``: its record could not be written. ``start``: no worker starts.
+    status, reason, seconds
+        Of its record, if there is one.
+    limits, counts
+        Likewise.
+    message : str
+        For ``store`` and ``start``: what is wrong.
+    """
+
+    kind: Kind
+    key: str
+    status: str = ""
+    reason: str = ""
+    seconds: float = 0.0
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    message: str = ""
+
+
+def is_final(record: Record | None, limits: Limits, retry: str | None = None) -> bool:
+    """Whether a record stands, or its experiment is to be run (again) under these limits.
+
+    What was cut short by a limit is run again under a wider one. Failures are, only if `retry`
+    is ``"failed"``; but data that could not be had may be there now, and asking is cheap.
+    """
+    if record is None or record.status == "no_data":
+        return False
+    if record.status in ("timeout", "skipped"):
+        if record.status == "skipped" and limits.run_all_splits:
+            return False
+        return limits.timeout <= float(record.limits.get("timeout", 0))
+    if record.status == "ok":
+        return True
+    if retry == "failed":
+        return False
+    if record.status == "memory" and (old := record.limits.get("memory_limit_gb")) is not None:
+        return limits.memory_limit_gb is not None and limits.memory_limit_gb <= old
+    if record.status == "error" and limits.allow_labels:
+        # It failed for want of the labels that it now gets, or for something else: one more try.
+        return bool(record.limits.get("allow_labels", False))
+    return True
+
+
+@dataclass(frozen=True)
+class Run:
+    """What all experiments of a run share.
+
+    Attributes
+    ----------
+    store : str
+        Absolute path of the record store.
+    name : str
+        Names the run's stop file.
+    retry : str or None
+        See `is_final`.
+    since : float
+        When the run began. A failure recorded later is news, not a reason to try again.
+    """
+
+    store: str
+    name: str
+    retry: str | None = None
+    since: float = 0.0
+
+    @property
+    def stop_file(self) -> Path:
+        """The file whose existence ends the run at once, wherever its experiments are."""
+        return Path(self.store) / FOLDER / f"stop-{self.name}"
+
+
+class Flag:
+    """A boolean that may be set in a signal handler, where an Event's lock could block."""
+
+    def __init__(self) -> None:
+        self._set = False
+
+    def set(self) -> None:
+        """Raise the flag."""
+        self._set = True
+
+    def clear(self) -> None:
+        """Lower the flag."""
+        self._set = False
+
+    def is_set(self) -> bool:
+        """Whether the flag is up."""
+        return self._set
+
+
+STOP = Flag()
+"""Set to end the experiments of this process at once."""
+
+
+@functools.lru_cache(maxsize=4)
+def _claims(store: str, pid: int) -> Claims:
+    return Claims(store)
+
+
+_local = threading.local()
+
+
+def _store(path: str) -> RecordStore:
+    """Return this thread's view of a store: a listing is not to be shared between threads."""
+    if getattr(_local, "path", None) != path:
+        _local.path, _local.store = path, RecordStore(path)
+    return _local.store
+
+
+def supervise(experiment: Experiment, run: Run) -> Outcome:
+    """Run one experiment, unless it is done or another run has it, and record its outcome."""
+    limits = Limits.from_config(experiment.cell.config)
+    try:
+        store, claims = _store(run.store), _claims(run.store, os.getpid())
+        look = _Look(run, claims, experiment.key)
+        if look():
+            return Outcome("aborted", experiment.key)
+        if not claims.take(experiment.key):
+            return Outcome("busy", experiment.key)
+        try:
+            known = store.get(experiment.key)
+            done = is_final(known, limits, run.retry) or _is_news(known, limits, run)
+            cause = None if done else _timed_out(store, experiment, limits)
+            if done and known is not None:
+                return _outcome("shared", known)
+            record = (
+                _record(experiment, limits, cause)
+                if cause is not None
+                else _run(experiment, limits, look)
+            )
+            store.put(record)
+            return _outcome("ran", record)
+        finally:
+            claims.release(experiment.key)
+    except Aborted:
+        return Outcome("aborted", experiment.key)
+    except StartFailed as error:
+        return Outcome("start", experiment.key, message=str(error))
+    except OSError as error:
+        return Outcome("store", experiment.key, message=f"cannot write to {run.store}: {error}")
+
+
+class _Look:
+    """Asked several times a second: is the run to end? Keeps the claim alive by the way."""
+
+    def __init__(self, run: Run, claims: Claims, key: str):
+        self.run, self.claims, self.key = run, claims, key
+        self.looked = 0.0
+
+    def __call__(self) -> bool:
+        if STOP.is_set():
+            return True
+        self.claims.beat(self.key)
+        now = time.monotonic()
+        if now - self.looked > _LOOK_SECONDS:
+            self.looked = now
+            return self.run.stop_file.exists()
+        return False
+
+
+def _is_news(record: Record | None, limits: Limits, run: Run) -> bool:
+    """Whether a record was made under these limits since this run began (by a concurrent run)."""
+    if record is None or record.limits != limits.recorded():
+        return False
+    return float(record.provenance.get("finished", 0.0)) > run.since
+
+
+def _timed_out(store: RecordStore, experiment: Experiment, limits: Limits) -> dict[str, Any] | None:
+    """Return the fields of a skipped record if another split of the cell needed too long."""
+    if limits.run_all_splits:
+        return None
+    for split, key in enumerate(experiment.cell.keys):
+        if split == experiment.split:
+            continue
+        other = store.get(key)
+        if (
+            other is not None
+            and other.status == "timeout"
+            and limits.timeout <= float(other.limits.get("timeout", 0))
+        ):
+            return {"status": "skipped", "reason": f"split {split} of the cell: {other.reason}"}
+    return None
+
+
+def _run(experiment: Experiment, limits: Limits, look: _Look) -> Record:
+    started = provenance(limits.threads, experiment.cell.config["algorithm"].get("_target_"))
+    for attempt in range(_STARTS):
+        try:
+            with POOL.lend(limits.threads, experiment.cell.data_key) as worker:
+                fields = worker.run(experiment, limits, look)
+                break
+        except WorkerDied as error:
+            # Killed from outside, or by the detector; in the latter case it will be again.
+            if attempt == _STARTS - 1:
+                reason = f"the worker process died {_STARTS} times: {error}"
+                fields = {"status": "crashed", "reason": reason}
+    return _record(experiment, limits, fields, started)
+
+
+def _record(
+    experiment: Experiment,
+    limits: Limits,
+    fields: Mapping[str, Any],
+    started: Mapping[str, Any] | None = None,
+) -> Record:
+    cell = experiment.cell
+    made = dict(started or provenance(limits.threads))
+    made["finished"] = time.time()
+    known = dict(fields)
+    known["curves"] = Curves(known.pop("curves", {}))
+    return Record(
+        key=experiment.key,
+        dataset=cell.dataset,
+        algorithm=cell.algorithm,
+        variant=cell.variant,
+        setting=cell.setting,
+        protocol=cell.protocol,
+        seed=cell.seed,
+        split=experiment.split,
+        limits=limits.recorded(),
+        config=dict(cell.config),
+        provenance=made,
+        **known,
+    )
+
+
+def _outcome(kind: Kind, record: Record) -> Outcome:
+    return Outcome(
+        kind,
+        record.key,
+        record.status,
+        record.reason or "",
+        (record.fit_seconds or 0.0) + (record.score_seconds or 0.0),
+        record.limits,
+        record.counts,
+    )
