@@ -85,6 +85,15 @@ class Definition:
         return self.expected is None
 
     @property
+    def stored_as(self) -> str:
+        """The name of its table in the data home: a user's own name may mean anything."""
+        if self.own:
+            for source in self.sources:
+                if source["kind"] == "openml":
+                    return f"openml-{source['id']}"
+        return self.name
+
+    @property
     def repeats(self) -> bool:
         """Whether the table has repeated rows."""
         return self.repeat and self.repeat_first > 0
@@ -125,7 +134,8 @@ class Definition:
         if path is not None:
             given["sources"] = [{"kind": "file", "path": str(path)}]
         if openml is not None:
-            given["sources"] = [{"kind": "openml", "id": _integer(openml, name, "openml")}]
+            identity = _integer(openml, name, "openml")
+            given["sources"] = [{"kind": "home"}, {"kind": "openml", "id": identity}]
         return cls(**{key: _convert(key, value, name) for key, value in given.items()})._checked()
 
     def _checked(self) -> Definition:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from datasets.bundled import FOLDER as BUNDLED
 from datasets.checks import check_content
 from datasets.dataset import Dataset
 from datasets.definition import Definition
@@ -15,11 +16,19 @@ from datasets.errors import DataError, DataUnavailable, SourceFailed
 from datasets.home import DataHome, read_parquet
 from datasets.preprocessing import preprocess
 from datasets.settings import Settings
+from datasets.sources import NETWORK
+from datasets.sources.file import read_file
+from datasets.sources.remote import Patience, Progress, fetch_remote
 
-BUNDLED = Path(__file__).parent / "bundled"
+logger = logging.getLogger("datasets")
 
 
-def load(definition: Mapping[str, Any], data: Mapping[str, Any] | None = None) -> Dataset:
+def load(
+    definition: Mapping[str, Any],
+    data: Mapping[str, Any] | None = None,
+    *,
+    progress: Progress | None = None,
+) -> Dataset:
     """Load and preprocess a data set.
 
     Parameters
@@ -28,6 +37,8 @@ def load(definition: Mapping[str, Any], data: Mapping[str, Any] | None = None) -
         The resolved configuration group `dataset`.
     data : mapping, optional
         The resolved configuration group `data`.
+    progress : callable, optional
+        Told what is going on while a server is asked.
 
     Returns
     -------
@@ -42,32 +53,111 @@ def load(definition: Mapping[str, Any], data: Mapping[str, Any] | None = None) -
         When the definition, or a user's own data, is wrong.
     """
     parsed = Definition.from_mapping(definition)
-    settings = Settings.from_mapping(data)
-    reasons: list[tuple[str, str]] = []
-    for source in parsed.sources:
-        kind = str(source["kind"])
-        if settings.source not in (None, kind):
-            continue
-        try:
-            dataset = preprocess(_table(kind, parsed, settings), parsed, kind)
-            check_content(dataset, parsed)
-        except SourceFailed as failure:
-            reasons.append((kind, failure.reason))
-        except DataError as error:
-            if parsed.own:
-                raise
-            reasons.append((kind, str(error)))
-        else:
+    return Loader(parsed, Settings.from_mapping(data), progress).load()
+
+
+class Loader:
+    """Asks the sources of one data set, in order.
+
+    Parameters
+    ----------
+    definition : Definition
+        The data set.
+    settings : Settings
+        Where data comes from.
+    progress : callable, optional
+        Told what is going on while a server is asked.
+    check : bool
+        Whether the table is held to what the definition expects.
+    """
+
+    def __init__(
+        self,
+        definition: Definition,
+        settings: Settings,
+        progress: Progress | None = None,
+        *,
+        check: bool = True,
+    ) -> None:
+        self.definition = definition
+        self.settings = settings
+        self.progress = progress
+        self.check = check
+        self.home = DataHome(settings.home)
+        self.patience = Patience()
+        self.reasons: list[tuple[str, str]] = []
+
+    def load(self) -> Dataset:
+        """Return the data set from the first source that has it."""
+        for source in self._sources():
+            kind = str(source["kind"])
+            try:
+                dataset = self._from(kind, source)
+            except SourceFailed as failure:
+                self.reasons.append((kind, failure.reason))
+            except DataError as error:
+                if self.definition.own:
+                    raise
+                logger.warning("refused: %s", error)
+                self.reasons.append((kind, str(error)))
+            else:
+                return dataset
+        raise DataUnavailable(self.definition.name, self.reasons, self._hint())
+
+    def _sources(self) -> list[Mapping[str, Any]]:
+        """Return the sources to ask: all, or those of the kind that is forced.
+
+        The data home serves a forced source too, if what it has came from there.
+        """
+        sources = list(self.definition.sources)
+        forced = self.settings.source
+        if forced is None:
+            return sources
+        chosen = [source for source in sources if source["kind"] == forced]
+        if not chosen:
+            kinds = ", ".join(str(source["kind"]) for source in sources)
+            self.reasons.append((forced, f"not among its sources, which are {kinds}"))
+        elif forced in NETWORK:
+            chosen.insert(0, {"kind": "home", "origin": forced})
+        return chosen
+
+    def _from(self, kind: str, source: Mapping[str, Any]) -> Dataset:
+        definition = self.definition
+        if kind == "bundled":
+            path = BUNDLED / f"{definition.name}.parquet"
+            if not path.is_file():
+                raise SourceFailed(f"no {path.name} ships with the project")
+            return self._checked(read_parquet(path, definition.target), kind)
+        if kind == "home":
+            return self._from_home(source.get("origin"))
+        if kind == "file":
+            return self._checked(read_file(str(source["path"]), definition.name), kind)
+        if kind in NETWORK:
+            table = fetch_remote(
+                source, definition.target, self.settings, self.patience, self.progress
+            )
+            # Checked before it is stored: a wrong table must not get into the data home.
+            dataset = self._checked(table, kind)
+            described = {key: value for key, value in source.items() if key != "kind"}
+            self.home.store(definition.stored_as, table, kind, str(described))
             return dataset
-    raise DataUnavailable(parsed.name, reasons, f"Put {parsed.name}.parquet into {settings.home}.")
+        raise DataError(f"data set {definition.name!r}: there is no kind of source {kind!r}")
 
+    def _from_home(self, wanted: str | None) -> Dataset:
+        stored = self.home.read(self.definition.stored_as, self.definition.target)
+        if wanted is not None and stored.origin != wanted:
+            raise SourceFailed(f"what it has did not come from {wanted}")
+        origin = "home" if stored.origin is None else f"home ({stored.origin})"
+        return self._checked(stored.table, origin)
 
-def _table(kind: str, definition: Definition, settings: Settings) -> pa.Table:
-    if kind == "bundled":
-        path = BUNDLED / f"{definition.name}.parquet"
-        if not path.is_file():
-            raise SourceFailed(f"no {path.name} in {BUNDLED}")
-        return read_parquet(path, definition.target)
-    if kind == "home":
-        return DataHome(settings.home).read(definition.name, definition.target)
-    raise SourceFailed("not reachable")
+    def _checked(self, table: pa.Table, origin: str) -> Dataset:
+        dataset = preprocess(table, self.definition, origin)
+        if self.check:
+            check_content(dataset, self.definition)
+        return dataset
+
+    def _hint(self) -> str:
+        return (
+            "Fetch what is missing with `python -m datasets fetch` on a machine with a network, or "
+            f"put it into {self.home.folder} as NAME.parquet (OCRF_DATA_HOME names another folder)."
+        )

@@ -35,7 +35,6 @@ def preprocess(table: pa.Table, definition: Definition, origin: str) -> Dataset:
         Naming the column and the value, when the table does not fit the rules or is not numeric.
     """
     where = f"data set {definition.name!r}"
-    _refuse_duplicates(table.column_names, where)
     target = _target(table, definition, where)
     labels, codes = _labels(table, target, where)
     rows = _rows(labels, codes, definition, where)
@@ -72,17 +71,6 @@ def _repeated(definition: Definition, rows: NDArray[np.bool_] | None) -> int:
     if rows is None:
         return definition.repeat_first
     return int(np.count_nonzero(rows[: definition.repeat_first]))
-
-
-def _refuse_duplicates(names: Sequence[str], where: str) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise DataError(
-                f"{where}: the column name {name!r} occurs {list(names).count(name)} times; "
-                "column names must differ"
-            )
-        seen.add(name)
 
 
 def _target(table: pa.Table, definition: Definition, where: str) -> str:

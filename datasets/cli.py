@@ -1,0 +1,206 @@
+"""The command line: show the data sets beside the paper's Table 1, fetch them, digest one."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.logging import RichHandler
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from datasets.configuration import compose, published_names
+from datasets.dataset import Dataset
+from datasets.definition import Definition
+from datasets.digest import table_digest
+from datasets.errors import DataError, DataUnavailable
+from datasets.home import DataHome
+from datasets.loading import Loader
+from datasets.settings import Settings
+from datasets.sources import NETWORK
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of loading one data set: the data set, or what was wrong."""
+
+    definition: Definition
+    dataset: Dataset | None = None
+    problem: DataUnavailable | DataError | None = None
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command.
+
+    Returns
+    -------
+    int
+        0; or 1 when a table differs from what is published, or a fetch failed; or 2 for a
+        configuration that is not valid.
+    """
+    parser = argparse.ArgumentParser(
+        prog="python -m datasets",
+        description=(
+            "show: each data set beside the paper's Table 1, asking no server. "
+            "fetch: get everything that is missing into the data home. "
+            "digest: what the key `expected` of a data set's YAML holds."
+        ),
+    )
+    parser.add_argument("words", nargs="*", metavar="[show|fetch|digest] [OVERRIDE ...]")
+    words = parser.parse_args(argv).words
+    commands = {"show": show, "fetch": fetch, "digest": digest}
+    command = commands[words.pop(0)] if words and words[0] in commands else show
+    console = Console()
+    handler = RichHandler(console=Console(stderr=True), show_path=False, show_time=False)
+    logging.basicConfig(level=logging.WARNING, format="%(message)s", handlers=[handler])
+    try:
+        return command(words, console)
+    except DataError as error:
+        console.print(f"[red]{escape(str(error))}[/]")
+        return 2
+
+
+def _configurations(overrides: Sequence[str]) -> list[tuple[Definition, Settings]]:
+    """Return the data sets that overrides name, all of the paper's by default."""
+    if any(word.startswith("dataset=") for word in overrides):
+        composed = [compose(overrides)]
+    else:
+        composed = [compose([f"dataset={name}", *overrides]) for name in published_names()]
+    return [
+        (Definition.from_mapping(cfg["dataset"]), Settings.from_mapping(cfg["data"]))
+        for cfg in composed
+    ]
+
+
+def _load(definition: Definition, settings: Settings, *, check: bool = True) -> Outcome:
+    try:
+        return Outcome(definition, Loader(definition, settings, check=check).load())
+    except (DataUnavailable, DataError) as problem:
+        return Outcome(definition, problem=problem)
+
+
+def show(overrides: Sequence[str], console: Console) -> int:
+    """Print every data set beside Table 1; servers are asked only for a source that is forced."""
+    outcomes = []
+    for definition, settings in _configurations(overrides):
+        if settings.source not in NETWORK:
+            settings = settings.asking_no_server()
+        outcomes.append(_load(definition, settings))
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
+    for heading in ("data set", "rows", "features", "anomalies", "Table 1", "source", ""):
+        numeric = heading in ("rows", "features", "anomalies")
+        table.add_column(heading, justify="right" if numeric else "left", no_wrap=True)
+    different = False
+    for outcome in outcomes:
+        cells, differs = _row(outcome)
+        table.add_row(*cells, style="red" if differs else None)
+        different |= differs
+    console.print(table)
+    problems = [outcome.problem for outcome in outcomes if outcome.problem is not None]
+    for problem in problems:
+        console.print(_told(problem), soft_wrap=True)
+    if hints := [problem.hint for problem in problems if isinstance(problem, DataUnavailable)]:
+        console.print(hints[0], soft_wrap=True)
+    return int(different)
+
+
+def _told(problem: DataUnavailable | DataError) -> str:
+    """Return what was wrong; what to do about it is said once, not once per data set."""
+    if isinstance(problem, DataError):
+        return f"[red]{escape(str(problem))}[/]"
+    reasons = "; ".join(f"{source}: {reason}" for source, reason in problem.reasons)
+    return f"[bold]{problem.name}[/]: {escape(reasons)}"
+
+
+def _row(outcome: Outcome) -> tuple[list[str], bool]:
+    """Return the cells of a data set's row, and whether it differs from what is published."""
+    definition, dataset = outcome.definition, outcome.dataset
+    published = definition.published
+    theirs = f"{published[0]} x {published[1]}, {published[2]:g} %" if published else ""
+    if dataset is None:
+        wrong = isinstance(outcome.problem, DataError)
+        verdict = "wrong" if wrong else "not here"
+        return [definition.name, "", "", "", theirs, "", verdict], wrong
+    rows, features = dataset.X.shape
+    percent = 100 * dataset.anomaly_rate
+    numbers = [str(rows), str(features), f"{percent:.2f} %"]
+    cells = [definition.name, *numbers, theirs, dataset.origin]
+    if published is None:
+        return [*cells, ""], False
+    if definition.repeat_first and not definition.repeats:
+        return [*cells, "unrepeated"], False
+    same = (rows, features) == published[:2] and _rounds_to(percent, published[2])
+    return [*cells, "same" if same else "DIFFERENT"], not same
+
+
+def _rounds_to(percent: float, published: float) -> bool:
+    """Return whether a percentage rounds to the published one: three digits, two decimals at most.
+
+    >>> _rounds_to(23.93, 23.9), _rounds_to(0.0315, 0.03), _rounds_to(7.15, 7.17)
+    (True, True, False)
+    """
+    return published in (round(percent, 1), round(percent, 2)) and (
+        percent < 10 or published == round(percent, 1)
+    )
+
+
+def fetch(overrides: Sequence[str], console: Console) -> int:
+    """Fetch what is not at hand into the data home."""
+    configurations = _configurations(overrides)
+    failed: list[DataUnavailable | DataError] = []
+    columns = (
+        TextColumn("{task.description:12}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[now]}"),
+    )
+    DataHome(configurations[0][1].home).sweep()
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task("data sets", total=len(configurations), now="")
+        for definition, settings in configurations:
+            bar.update(task, description=definition.name, now="")
+
+            def tell(what: str) -> None:
+                bar.update(task, now=what)
+
+            try:
+                dataset = Loader(definition, settings, tell).load()
+            except (DataUnavailable, DataError) as problem:
+                failed.append(problem)
+                bar.console.print(_told(problem), soft_wrap=True)
+            else:
+                bar.console.print(f"{definition.name}: {dataset.origin}")
+            bar.advance(task)
+        bar.update(task, description="done", now="")
+    home = configurations[0][1].home
+    if hints := [problem.hint for problem in failed if isinstance(problem, DataUnavailable)]:
+        console.print(hints[0], soft_wrap=True)
+    console.print(
+        f"{len(configurations) - len(failed)} of {len(configurations)} data sets are at hand; "
+        f"the data home is {home}"
+    )
+    return int(bool(failed))
+
+
+def digest(overrides: Sequence[str], console: Console) -> int:
+    """Print the key `expected` for the data set as it is loaded, checked or not."""
+    for definition, settings in _configurations(overrides):
+        outcome = _load(definition, settings, check=False)
+        if outcome.dataset is None:
+            raise DataError(str(outcome.problem))
+        X, y = outcome.dataset.X, outcome.dataset.y
+        print(
+            f"{definition.name}: {{samples: {X.shape[0]}, features: {X.shape[1]}, "
+            f"anomalies: {int(y.sum())}, digest: {table_digest(X, y)}}}"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
