@@ -72,7 +72,7 @@ def run(
             result["reason"] = "MemoryError: an allocation was refused"
     # Whatever a detector raises, SystemExit and KeyboardInterrupt included, is this experiment's
     # outcome: it is recorded, and the grid goes on.
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001
         result |= failure("error", error)
     report("result", result)
 

@@ -174,13 +174,13 @@ class Limits:
 
         Raises
         ------
-        ValueError
-            If a limit is not positive.
+        TypeError, ValueError
+            If a limit is no number, or not positive.
         """
         runner = config["runner"]
         for name in ("timeout", "n_splits", "seed"):
             if isinstance(config[name], bool) or not isinstance(config[name], int | float):
-                raise ValueError(f"{name} must be a number, got {config[name]!r}")
+                raise TypeError(f"{name} must be a number, got {config[name]!r}")
         limits = cls(
             timeout=float(config["timeout"]),
             memory_limit_gb=runner["memory_limit_gb"],

@@ -135,7 +135,7 @@ def _check(cells: Sequence[Cell]) -> None:
     for cell in cells:
         try:
             Limits.from_config(cell.config)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise UsageError(str(error)) from error
         if cell.n_splits < 1:
             raise UsageError(f"n_splits must be at least 1, got {cell.n_splits}")
@@ -323,7 +323,7 @@ class _Grid:
             yield n_jobs
 
     def _summary(self) -> Summary:
-        statuses = Counter(record.status for record in self.plan.done)
+        statuses: Counter[str] = Counter(record.status for record in self.plan.done)
         reasons = Counter(
             f"{record.status}: {record.reason}"
             for record in self.plan.done
@@ -334,7 +334,7 @@ class _Grid:
             if outcome.status in FAILED_STATUSES:
                 reasons[f"{outcome.status}: {outcome.reason}"] += 1
         return Summary(
-            Counter(statuses),
+            statuses,
             len(self.plan.done),
             reasons,
             len(self.plan.todo) - len(self.outcomes),

@@ -90,22 +90,27 @@ class GridSweeper(BasicSweeper):
         return results
 
 
+# Hydra only instantiates plugins whose names begin so; the classes stay where they are.
+_PREFIX = "hydra_plugins.runners.launcher."
+
+
 @dataclass
 class _LauncherConf:
-    _target_: str = "runners.launcher.GridLauncher"
+    _target_: str = f"{_PREFIX}GridLauncher"
 
 
 @dataclass
 class _SweeperConf:
-    _target_: str = "runners.launcher.GridSweeper"
+    _target_: str = f"{_PREFIX}GridSweeper"
     params: dict[str, str] | None = field(default_factory=dict)
 
 
 def register() -> None:
     """Make the plugins known to Hydra, as ``hydra/launcher: grid`` and ``hydra/sweeper: grid``."""
     plugins = Plugins.instance()
-    plugins.register(GridLauncher)
-    plugins.register(GridSweeper)
+    for plugin in (GridLauncher, GridSweeper):
+        plugins.register(plugin)
+        plugins.class_name_to_class[_PREFIX + plugin.__name__] = plugin
     store = ConfigStore.instance()
     store.store(group="hydra/launcher", name="grid", node=_LauncherConf, provider="runners")
     store.store(group="hydra/sweeper", name="grid", node=_SweeperConf, provider="runners")

@@ -14,7 +14,7 @@ from typing import Any
 _LARGEST = 1 << 20
 
 
-class Closed(Exception):
+class ClosedError(Exception):
     """The other end is gone."""
 
 
@@ -33,7 +33,7 @@ def send(
 
     Raises
     ------
-    Closed
+    ClosedError
         If nobody will read it.
     """
     data = pickle.dumps((kind, body), protocol=pickle.HIGHEST_PROTOCOL)
@@ -41,7 +41,7 @@ def send(
     try:
         end.sendmsg([data], rights if descriptors else [])
     except (BrokenPipeError, ConnectionResetError) as error:
-        raise Closed from error
+        raise ClosedError from error
 
 
 def receive(end: socket.socket) -> tuple[str, Any, list[int]]:
@@ -49,14 +49,14 @@ def receive(end: socket.socket) -> tuple[str, Any, list[int]]:
 
     Raises
     ------
-    Closed
+    ClosedError
         If the other end is gone.
     """
     try:
         data, descriptors, _, _ = socket.recv_fds(end, _LARGEST, 4, socket.MSG_CMSG_CLOEXEC)
     except ConnectionResetError as error:
-        raise Closed from error
+        raise ClosedError from error
     if not data:
-        raise Closed
+        raise ClosedError
     kind, body = pickle.loads(data)
     return kind, body, list(descriptors)

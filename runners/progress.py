@@ -97,12 +97,12 @@ class Progress:
             print(text, file=self.stream, flush=True)
 
     def begins(self, experiment: Experiment) -> None:
-        """An experiment was handed to a worker."""
+        """Note that an experiment was handed to a worker."""
         with self._lock:
             self._running[experiment] = time.monotonic()
 
     def ends(self, experiment: Experiment, outcome: Outcome) -> None:
-        """An experiment ended, with a record or without."""
+        """Note that an experiment ended, with a record or without."""
         with self._lock:
             began = self._running.pop(experiment, time.monotonic())
             if not outcome.status:

@@ -19,7 +19,7 @@ from results.records import Curves, Record, RecordStore
 from runners.claims import FOLDER, Claims
 from runners.experiment import Experiment, Limits
 from runners.provenance import provenance
-from runners.worker import POOL, Aborted, StartFailed, WorkerDied
+from runners.worker import POOL, AbortedError, StartError, WorkerDiedError
 
 Kind = Literal["ran", "shared", "busy", "aborted", "store", "start"]
 
@@ -169,9 +169,9 @@ def supervise(experiment: Experiment, run: Run) -> Outcome:
             return _outcome("ran", record)
         finally:
             claims.release(experiment.key)
-    except Aborted:
+    except AbortedError:
         return Outcome("aborted", experiment.key)
-    except StartFailed as error:
+    except StartError as error:
         return Outcome("start", experiment.key, message=str(error))
     except OSError as error:
         return Outcome("store", experiment.key, message=f"cannot write to {run.store}: {error}")
@@ -226,7 +226,7 @@ def _run(experiment: Experiment, limits: Limits, look: _Look) -> Record:
             with POOL.lend(limits.threads, experiment.cell.data_key) as worker:
                 fields = worker.run(experiment, limits, look)
                 break
-        except WorkerDied as error:
+        except WorkerDiedError as error:
             # Killed from outside, or by the detector; in the latter case it will be again.
             if attempt == _STARTS - 1:
                 reason = f"the worker process died {_STARTS} times: {error}"

@@ -41,15 +41,15 @@ _THREAD_VARIABLES = (
 )
 
 
-class WorkerDied(Exception):
+class WorkerDiedError(Exception):
     """The zygote, or the holder, is gone; the experiment in it has no outcome."""
 
 
-class Aborted(Exception):
+class AbortedError(Exception):
     """The run is to end now; the experiment was killed and has no outcome."""
 
 
-class StartFailed(RuntimeError):
+class StartError(RuntimeError):
     """A zygote does not start: nothing can run here."""
 
 
@@ -118,11 +118,11 @@ class Worker:
 
         Raises
         ------
-        Aborted
+        AbortedError
             If `look` said so.
-        WorkerDied
+        WorkerDiedError
             If the zygote or the holder died. Neither can be used again.
-        StartFailed
+        StartError
             If the zygote cannot start.
         """
         try:
@@ -131,8 +131,8 @@ class Worker:
             if isinstance(holder, dict):
                 return holder
             return _Watch(self, holder, experiment, limits, look).outcome()
-        except messages.Closed as error:
-            raise WorkerDied(self._last_words()) from error
+        except messages.ClosedError as error:
+            raise WorkerDiedError(self._last_words()) from error
 
     def close(self) -> None:
         """End the zygote and everything below it."""
@@ -157,14 +157,14 @@ class Worker:
             return
         try:
             answer = self._await(self._control, _START_SECONDS, look)
-        except messages.Closed:
-            raise StartFailed(
+        except messages.ClosedError:
+            raise StartError(
                 f"a worker process ended while starting: {self._last_words()}"
             ) from None
         if answer is None:
-            raise StartFailed(f"a worker process did not start within {_START_SECONDS:g} s")
+            raise StartError(f"a worker process did not start within {_START_SECONDS:g} s")
         if answer[0] == "failed":
-            raise StartFailed(f"a worker process cannot start:\n{answer[1]}")
+            raise StartError(f"a worker process cannot start:\n{answer[1]}")
         self._ready = True
 
     def _await(
@@ -177,7 +177,7 @@ class Worker:
                 kind, body, _ = messages.receive(end)
                 return kind, body
             if look():
-                raise Aborted
+                raise AbortedError
         return None
 
     def _holder(
@@ -195,15 +195,15 @@ class Worker:
         theirs.close()
         hello = self._await(ours, _START_SECONDS, look)
         if hello is None:
-            raise WorkerDied("the zygote does not answer")
+            raise WorkerDiedError("the zygote does not answer")
         holder = _Holder(ours, int(hello[1]))
         config = experiment.cell.config
         messages.send(ours, "load", {"dataset": config["dataset"], "data": config.get("data")})
         try:
             answer = self._await(ours, limits.preparation_timeout, look)
-        except (messages.Closed, Aborted) as error:
+        except (messages.ClosedError, AbortedError) as error:
             self._drop(holder)
-            if isinstance(error, Aborted):
+            if isinstance(error, AbortedError):
                 raise
             return {
                 "status": "crashed",
@@ -308,7 +308,7 @@ class _Watch:
         finally:
             os.close(self.output)
         if self.aborted:
-            raise Aborted
+            raise AbortedError
         return self._judge()
 
     def _take(self, kind: str, body: Any) -> None:
@@ -412,7 +412,7 @@ class Pool:
             self._busy.add(worker)
         try:
             yield worker
-        except (WorkerDied, StartFailed):
+        except (WorkerDiedError, StartError):
             with self._lock:
                 self._busy.discard(worker)
             worker.close()

@@ -91,7 +91,7 @@ def _serve(control: socket.socket) -> None:
             continue
         try:
             kind, body, descriptors = messages.receive(control)
-        except messages.Closed:
+        except messages.ClosedError:
             processes.kill_descendants()
             os._exit(0)
         if kind == "hold":
@@ -133,7 +133,7 @@ def _hold(end: socket.socket) -> None:
             kind, task, descriptors = messages.receive(end)
             if kind == "run":
                 _run_one(end, task, dataset, descriptors[0])
-    except messages.Closed:
+    except messages.ClosedError:
         processes.kill_descendants()
 
 
@@ -146,7 +146,7 @@ def _load(end: socket.socket, task: Mapping[str, Any]) -> Any:
         messages.send(end, "no data", child.failure("no_data", error) | {"reason": str(error)})
         return None
     # A wrong definition, a damaged file, a bug: the outcome of every experiment on this data.
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001
         messages.send(end, "no data", child.failure("error", error))
         return None
     messages.send(end, "loaded", {"bytes": int(dataset.X.nbytes)})
