@@ -14,6 +14,7 @@ from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn, JobStatus, setup_globals
 from hydra.errors import HydraException
 from hydra.plugins.launcher import Launcher
+from hydra.plugins.sweeper import Sweeper
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
@@ -62,26 +63,32 @@ def _has_source(composed: DictConfig) -> bool:
     return any(definition.get(name) for name in ("sources", "path", "openml"))
 
 
-class GridSweeper(BasicSweeper):
-    """Hydra's basic sweeper, without a first composition of every job just to see that it works.
+class GridSweeper(Sweeper):
+    """Expand overrides as Hydra's basic sweeper does, without a trial composition of every job.
 
-    The launcher composes all jobs before it runs one, so that nothing is validated too late.
+    The launcher composes all jobs before it runs one, so that nothing is found out too late.
     """
 
     def __init__(self, params: dict[str, str] | None = None):
-        super().__init__(max_batch_size=None, params=params)
+        self.params = dict(params or {})
+        self.launcher: Launcher | None = None
 
-    def validate_batch_is_legal(self, batch: Sequence[Sequence[str]]) -> None:
-        """Leave it to the launcher."""
+    def setup(
+        self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
+    ) -> None:
+        """Keep what expanding and launching needs."""
+        self.hydra_context = hydra_context
+        self.config = config
+        self.launcher = Plugins.instance().instantiate_launcher(
+            hydra_context=hydra_context, task_function=task_function, config=config
+        )
 
     def sweep(self, arguments: list[str]) -> Any:
         """Expand the overrides into jobs, launch them, and keep what they came to."""
-        assert self.config is not None
         assert self.launcher is not None
-        assert self.hydra_context is not None
         given = [f"{name}={value}" for name, value in self.params.items()] + list(arguments)
         parser = OverridesParser.create(config_loader=self.hydra_context.config_loader)
-        [jobs] = self.split_arguments(parser.parse_overrides(given), None)
+        [jobs] = BasicSweeper.split_arguments(parser.parse_overrides(given), None)
         if not jobs:
             raise HydraException("the sweep is empty: a glob matches nothing")
         results = self.launcher.launch(jobs, initial_job_idx=0)
