@@ -68,13 +68,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         application()
     except (HydraException, OmegaConfBaseException, UsageError) as error:
-        print(_in_words(error), file=sys.stderr)
+        print(error_in_words(error), file=sys.stderr)
         return USAGE_ERROR
     summary = sum(launcher.SUMMARIES, Summary())
     return summary.exit_status
 
 
-def _in_words(error: BaseException) -> str:
+def error_in_words(error: BaseException) -> str:
     """Return Hydra's message with its cause, and the valid names where Hydra gives none."""
     parts = [str(error)]
     cause = error.__cause__

@@ -71,6 +71,7 @@ class GridSweeper(Sweeper):
 
     def __init__(self, params: dict[str, str] | None = None):
         self.params = dict(params or {})
+        self.hydra_context: Any = None
         self.launcher: Launcher | None = None
 
     def setup(

@@ -1,0 +1,54 @@
+"""``python -m runners.check algorithm=NAME``: does a detector do what the benchmark expects of it?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from hydra import compose, initialize_config_dir
+from hydra.errors import HydraException
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from runners import launcher
+from runners.app import ROOT, USAGE_ERROR, error_in_words
+from runners.conformance import run_checks
+from runners.detectors import DetectorError, build
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check the algorithm that the overrides name; return 0, 1 on a failed check, 2 on misuse."""
+    overrides = list(sys.argv[1:] if arguments is None else arguments)
+    if not overrides or any(argument.startswith("-") for argument in overrides):
+        print(
+            "usage: python -m runners.check algorithm=NAME [algorithm.PARAMETER=VALUE ...]\n\n"
+            "Checks the detector of conf/algorithm/NAME.yaml: direction of its scores, determinism,\n"
+            "finite scores, constant columns, input left alone.",
+            file=sys.stderr,
+        )
+        return USAGE_ERROR
+    launcher.register()
+    try:
+        with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
+            config = compose("config", overrides)
+        algorithm = OmegaConf.to_container(config.algorithm, resolve=True)
+        assert isinstance(algorithm, dict)
+        parameters = {str(name): value for name, value in algorithm.items()}
+        build(parameters, random_state=0)
+    except (HydraException, OmegaConfBaseException, DetectorError) as error:
+        print(error_in_words(error), file=sys.stderr)
+        return USAGE_ERROR
+    results = run_checks(lambda random_state: build(parameters, random_state))
+    for result in results:
+        print(f"{'FAILED' if result.problem else 'passed':7} {result.name}")
+        if result.problem:
+            print(f"        {result.problem}")
+        if result.traceback:
+            print("        " + result.traceback.strip().replace("\n", "\n        "))
+    failed = sum(result.problem is not None for result in results)
+    print(f"{parameters['_target_']}: {len(results) - failed} passed, {failed} failed")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
