@@ -15,7 +15,7 @@ import pandas as pd
 
 #: Parts of a configuration that never change an outcome.
 _NEUTRAL = frozenset(
-    {"metrics", "sources", "source", "expected", "origin", "licence", "description"}
+    {"metrics", "sources", "published", "expected", "expected_repeated", "description"}
 )
 _NAME_OF_SECTION = {"algorithm": "label"}
 
@@ -47,6 +47,7 @@ def tell_apart(
         return frame, remarks
     frame = frame.copy()
     for section in sections:
+        clash = frame.duplicated(list(coordinates), keep=False)
         name_column = _NAME_OF_SECTION.get(section, section)
         context = [name_column] if section in ("protocol", "setting") else [name_column, "protocol"]
         for _, members in frame[clash].groupby(context, sort=True):

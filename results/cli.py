@@ -9,7 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from results.aggregate import make_cells
-from results.experiments import Experiments, Selection, SelectionError, load_experiments
+from results.experiments import (
+    Experiments,
+    Selection,
+    SelectionError,
+    load_experiments,
+    selected_records,
+)
 from results.metrics import METRICS
 from results.output import Output
 from results.tables.terminal import make_console
@@ -60,6 +66,13 @@ def _parser() -> argparse.ArgumentParser:
     add("compare", _compare, "print each cell beside the published value")
     add("status", _status, "print what is done, NA, failed (and why) and missing")
     add("provenance", _provenance, "print what the records were made with; warn if it is mixed")
+    packing = add("pack", _pack, "write the (selected) records into one compressed Parquet file")
+    packing.add_argument("file", type=Path, metavar="FILE.parquet")
+    packing.add_argument(
+        "--without-curves", action="store_true", help="leave out the curves, most of the size"
+    )
+    unpacking = add("unpack", _unpack, "merge a packed file into the record store")
+    unpacking.add_argument("file", type=Path, metavar="FILE.parquet")
     return parser
 
 
@@ -69,7 +82,10 @@ def _common_options() -> argparse.ArgumentParser:
         "--output", type=Path, default=Path("output"), help="folder to write to (default: output)"
     )
     common.add_argument(
-        "--records", type=Path, help="folder of records (default: records in the output folder)"
+        "--records",
+        type=Path,
+        help="folder of records, packed file or folder of those (default: records in the output "
+        "folder)",
     )
     chosen = common.add_argument_group("selection", "names or patterns, comma separated")
     for name in ("protocol", "setting", "dataset", "algorithm", "seed"):
@@ -90,12 +106,18 @@ def _table_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--transposed", action="store_true", help="algorithms as rows")
 
 
-def _load(options: argparse.Namespace, output: Output) -> Experiments:
-    selection = Selection(
+def _records_path(options: argparse.Namespace) -> Path:
+    return options.records or options.output / "records"
+
+
+def _selection(options: argparse.Namespace) -> Selection:
+    return Selection(
         options.protocol, options.setting, options.dataset, options.algorithm, options.seed
     )
-    records = options.records or options.output / "records"
-    experiments = load_experiments(records, selection)
+
+
+def _load(options: argparse.Namespace, output: Output) -> Experiments:
+    experiments = load_experiments(_records_path(options), _selection(options))
     output.remarks += experiments.remarks
     return experiments
 
@@ -145,3 +167,27 @@ def _provenance(options: argparse.Namespace, output: Output) -> None:
     from results.provenance import print_provenance
 
     print_provenance(_load(options, output).frame, output)
+
+
+def _pack(options: argparse.Namespace, output: Output) -> None:
+    from results.pack import pack
+    from results.sources import open_records
+
+    records = open_records(_records_path(options))
+    selected = selected_records(records, _selection(options))
+    count = pack(selected, options.file, curves=not options.without_curves)
+    output.remarks += [f"left out, unreadable: {path} ({why})" for path, why in records.unreadable]
+    if not count:
+        output.remarks.append("no record fits; the file is empty")
+    output.written.append(options.file)
+    output.console.print(f"{count} records, {options.file.stat().st_size / 1e6:.2f} MB")
+
+
+def _unpack(options: argparse.Namespace, output: Output) -> None:
+    from results.pack import unpack
+    from results.records import RecordStore
+
+    store = RecordStore(_records_path(options))
+    counts = unpack(options.file, store)
+    output.console.print(", ".join(f"{count} {what}" for what, count in counts.items()))
+    output.written.append(store.path)

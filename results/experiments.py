@@ -13,11 +13,14 @@ import pandas as pd
 
 from results.ambiguity import tell_apart
 from results.metrics import METRICS
-from results.records import Record, RecordStore
+from results.records import Record
+from results.sources import open_records
 
 #: What names an experiment to a reader; two records must not share all of it.
 COORDINATES = ["dataset", "label", "setting", "protocol", "seed", "split"]
-SECTIONS = ("dataset", "algorithm", "setting", "protocol")
+#: Parts of a configuration, in the order in which differences are looked for: what a protocol says
+#: shows in the data set as well, and is then named once.
+SECTIONS = ("algorithm", "protocol", "setting", "dataset")
 
 
 class SelectionError(ValueError):
@@ -80,7 +83,7 @@ class Experiments:
 
 
 def load_experiments(path: Path, selection: Selection | None = None) -> Experiments:
-    """Read the selected records below `path`.
+    """Read the selected records of a store or of packed files.
 
     Raises
     ------
@@ -89,7 +92,7 @@ def load_experiments(path: Path, selection: Selection | None = None) -> Experime
     SelectionError
         If the selection fits none.
     """
-    store = RecordStore(path)
+    store = open_records(path)
     experiments = from_records(store, selection, origin=str(path))
     for file, reason in store.unreadable:
         experiments.remarks.append(f"left out, unreadable: {file} ({reason})")
@@ -112,7 +115,8 @@ def from_records(
         raise FileNotFoundError(f"no records in {origin}; run some: python -m runners")
     if not rows:
         raise SelectionError(_no_match(selection, seen))
-    frame = pd.DataFrame(rows)
+    # One order whatever the store's: sums of floats, and so the last digits, depend on it.
+    frame = pd.DataFrame(rows).sort_values([*COORDINATES, "key"], ignore_index=True)
     frame, remarks = tell_apart(frame, COORDINATES, SECTIONS)
     return Experiments(frame, selection, remarks)
 

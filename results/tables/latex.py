@@ -194,8 +194,6 @@ def standalone(names: Sequence[str]) -> str:
     """Return a document that inputs the named table files from its own folder."""
     inputs = "\n".join(rf"\input{{{name}.tex}}" + "\n" + r"\clearpage" for name in names)
     return rf"""\documentclass[a4paper,10pt]{{article}}
-\usepackage[T1]{{fontenc}}
-\usepackage[utf8]{{inputenc}}
 \usepackage[landscape,margin=1.5cm]{{geometry}}
 \usepackage{{booktabs}}
 \usepackage{{graphicx}}

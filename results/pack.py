@@ -1,0 +1,174 @@
+"""Records in one compressed Parquet file, and back: runs of several machines come together.
+
+One row per record. The column ``record`` holds everything but the curves as JSON, as the store's
+own files do; the curves are columns of bytes as the store compresses them. The other columns repeat
+what a reader of the file may want to filter or plot with any Parquet tool.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from results.metrics import METRICS
+from results.records import Curves, Record, RecordStore
+
+FORMAT = "1"
+_FORMAT_KEY = b"ocrf_records_format"
+_NAMES = ("key", "dataset", "algorithm", "variant", "setting", "protocol")
+_NUMBERS = ("fit_seconds", "score_seconds", "peak_memory_mb")
+_CURVES = ("roc", "pr")
+_BATCH = 500
+
+_SCHEMA = pa.schema(
+    [
+        *((name, pa.string()) for name in _NAMES),
+        ("seed", pa.int64()),
+        ("split", pa.int64()),
+        ("status", pa.string()),
+        *((name, pa.float64()) for name in (*METRICS, *_NUMBERS)),
+        ("record", pa.string()),
+        *((f"curve_{name}", pa.binary()) for name in _CURVES),
+    ],
+    metadata={_FORMAT_KEY: FORMAT.encode()},
+)
+
+
+class PackError(ValueError):
+    """A file is no pack of records; the message says why."""
+
+
+def pack(records: Iterable[Record], path: Path, *, curves: bool = True) -> int:
+    """Write records to a Parquet file; return how many.
+
+    Parameters
+    ----------
+    records : iterable of Record
+        Of two with the same key the better one is written.
+    path : Path
+        Replaced only when the new file is complete.
+    curves : bool
+        Whether to keep the curves, which are nearly all of the size. Everything else is
+        always kept without loss.
+    """
+    rows: dict[str, dict[str, Any]] = {}
+    kept: dict[str, Record] = {}
+    for record in records:
+        known = kept.get(record.key)
+        if known is None or better(known, record) is record:
+            thin = record if curves else replace(record, curves=Curves())
+            kept[record.key] = thin
+            rows[record.key] = _row(thin)
+    # Records that follow one another then differ in little, which is what compression lives on.
+    order = sorted(
+        rows.values(), key=lambda row: [row[n] for n in (*_NAMES[1:], "seed", "split", "key")]
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with pq.ParquetWriter(
+            temporary,
+            _SCHEMA,
+            compression="zstd",
+            compression_level=19,
+            use_dictionary=list(_NAMES),
+        ) as writer:
+            for start in range(0, len(order), _BATCH):
+                writer.write_table(pa.Table.from_pylist(order[start : start + _BATCH], _SCHEMA))
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return len(order)
+
+
+def read_packed(path: Path) -> Iterator[Record]:
+    """Yield the records of a packed file.
+
+    Raises
+    ------
+    PackError
+        If the file is no Parquet file, or not one that :func:`pack` wrote.
+    """
+    try:
+        file = pq.ParquetFile(path)
+    except pa.ArrowInvalid as error:
+        raise PackError(f"{path} is no Parquet file: {error}") from error
+    with file:
+        found = (file.schema_arrow.metadata or {}).get(_FORMAT_KEY)
+        if found != FORMAT.encode():
+            raise PackError(
+                f"{path} holds no packed records of this version (format {found!r}, not {FORMAT!r})"
+            )
+        columns = ["record", *(f"curve_{name}" for name in _CURVES)]
+        for batch in file.iter_batches(_BATCH, columns=columns):
+            for row in batch.to_pylist():
+                plain = json.loads(row["record"])
+                plain["curves"] = {
+                    name: base64.b64encode(row[f"curve_{name}"]).decode("ascii")
+                    for name in _CURVES
+                    if row[f"curve_{name}"] is not None
+                }
+                yield Record.from_dict(plain)
+
+
+def unpack(path: Path, store: RecordStore) -> dict[str, int]:
+    """Merge a packed file into a store.
+
+    Returns
+    -------
+    dict of str to int
+        How many records were ``added``, ``replaced`` (the packed one was better) and ``kept`` (the
+        store's was as good or better).
+    """
+    counts = {"added": 0, "replaced": 0, "kept": 0}
+    for record in read_packed(path):
+        known = store.get(record.key)
+        if known is None:
+            counts["added"] += 1
+        elif better(known, record) is known:
+            counts["kept"] += 1
+            continue
+        else:
+            counts["replaced"] += 1
+        store.put(record)
+    return counts
+
+
+def better(first: Record, second: Record) -> Record:
+    """Return the one of two records of the same key to keep, whatever their order.
+
+    A result beats a failure, a record with curves one without, then the later one counts. The
+    content decides between records that still tie, so that merging in any order ends the same.
+    """
+    return second if _rank(second) > _rank(first) else first
+
+
+def _rank(record: Record) -> tuple[bool, bool, str, str]:
+    plain = record.to_dict()
+    plain.pop("curves")
+    return (
+        record.status == "ok",
+        bool(record.curves),
+        str(record.provenance.get("started", "")),
+        json.dumps(plain, sort_keys=True),
+    )
+
+
+def _row(record: Record) -> dict[str, Any]:
+    plain = record.to_dict()
+    encoded = plain.pop("curves")
+    if unknown := set(encoded) - set(_CURVES):
+        raise PackError(f"record {record.key[:16]} has curves this version cannot pack: {unknown}")
+    row = {name: getattr(record, name) for name in (*_NAMES, "seed", "split", "status", *_NUMBERS)}
+    row |= {metric: record.metrics.get(metric) for metric in METRICS}
+    row["record"] = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+    row |= {f"curve_{name}": base64.b64decode(text) for name, text in encoded.items()}
+    return row

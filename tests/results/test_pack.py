@@ -1,0 +1,155 @@
+"""Packing and unpacking loses nothing, and merges in any order to the same store."""
+
+from dataclasses import replace
+from itertools import permutations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from results.cli import main
+from results.experiments import from_records, load_experiments
+from results.pack import PackError, better, pack, read_packed, unpack
+from results.records import RecordStore
+from tests.results.support import make_record, with_curves, write_fast
+
+
+def by_key(records):
+    return {record.key: record for record in records}
+
+
+def test_round_trip_is_exact_for_every_field_and_curve(scattered_records, tmp_path):
+    assert pack(scattered_records, tmp_path / "p.parquet") == len(scattered_records)
+    assert by_key(read_packed(tmp_path / "p.parquet")) == by_key(scattered_records)
+
+
+def test_store_files_are_the_same_bytes_after_pack_and_unpack(tmp_path):
+    rng = np.random.default_rng(0)
+    first = RecordStore(tmp_path / "a")
+    for split in range(3):
+        record = make_record(split=split, reason="née, ünïcode ✓", variant="max_samples=64")
+        first.put(with_curves(record, rng))
+    pack(first, tmp_path / "p.parquet")
+    second = RecordStore(tmp_path / "b")
+    assert unpack(tmp_path / "p.parquet", second) == {"added": 3, "replaced": 0, "kept": 0}
+    for path in first.paths():
+        twin = tmp_path / "b" / path.relative_to(tmp_path / "a")
+        assert twin.read_bytes() == path.read_bytes()
+    assert unpack(tmp_path / "p.parquet", second) == {"added": 0, "replaced": 0, "kept": 3}
+
+
+@given(
+    st.floats(allow_nan=False),
+    st.floats(0, allow_infinity=False, allow_nan=False),
+    st.text(st.characters(exclude_categories=["Cs"])),
+    st.integers(-(2**62), 2**62),
+)
+def test_any_number_and_text_survives(tmp_path_factory, metric, seconds, text, seed):
+    record = make_record(roc=metric, fit_seconds=seconds, seed=seed, traceback=text)
+    file = tmp_path_factory.getbasetemp() / "any.parquet"
+    pack([record], file)
+    assert list(read_packed(file)) == [record]
+
+
+def variants_of_one():
+    base = make_record(status="error")
+    ok = make_record(key=base.key)
+    early = replace(ok, provenance={"started": "2026-01-01"})
+    late = replace(ok, provenance={"started": "2026-02-01"}, metrics=ok.metrics | {"roc_auc": 0.1})
+    full = with_curves(early, np.random.default_rng(0))
+    return base, early, late, full
+
+
+@pytest.mark.parametrize("order", list(permutations(range(4))))
+def test_merging_resolves_duplicates_in_any_order(tmp_path, order):
+    failed, early, late, full = variants_of_one()
+    assert better(failed, early) is early
+    assert better(early, late) is late
+    assert better(late, full) is full
+    store = RecordStore(tmp_path / "s")
+    for i in order:
+        pack([variants_of_one()[i]], tmp_path / f"{i}.parquet")
+        unpack(tmp_path / f"{i}.parquet", store)
+    assert list(store) == [full]
+
+
+def test_without_curves_the_rest_is_kept_and_tables_are_the_same(scattered_records, tmp_path):
+    pack(scattered_records, tmp_path / "thin.parquet", curves=False)
+    pack(scattered_records, tmp_path / "full.parquet")
+    thin = by_key(read_packed(tmp_path / "thin.parquet"))
+    for record in scattered_records:
+        assert not thin[record.key].curves
+        assert replace(thin[record.key], curves=record.curves) == record
+    assert (tmp_path / "thin.parquet").stat().st_size < (
+        tmp_path / "full.parquet"
+    ).stat().st_size / 5
+
+
+def test_commands_read_packed_files_in_place_of_a_store(
+    scattered_store, scattered_records, tmp_path, capsys
+):
+    file = tmp_path / "p" / "novelty.parquet"
+    options = ["--records", str(scattered_store / "records"), "--output", str(tmp_path)]
+    assert main(["pack", str(file), "--setting", "novelty", *options]) == 0
+    assert (
+        main(["pack", str(tmp_path / "p" / "outlier.parquet"), "--setting", "outlier", *options])
+        == 0
+    )
+    assert "288 records" in capsys.readouterr().out
+    for source in (scattered_store / "records", tmp_path / "p"):
+        assert (
+            main(["tables", "--records", str(source), "--output", str(tmp_path / source.name)]) == 0
+        )
+    names = sorted(p.name for p in (tmp_path / "p" / "tables").iterdir())
+    assert len(names) == 10
+    for name in names:
+        assert (tmp_path / "p" / "tables" / name).read_bytes() == (
+            tmp_path / "records" / "tables" / name
+        ).read_bytes()
+    assert main(["unpack", str(file), "--output", str(tmp_path / "new")]) == 0
+    assert "288 added" in capsys.readouterr().out
+    assert len(RecordStore(tmp_path / "new" / "records")) == 288
+
+
+def test_order_of_records_does_not_change_a_digit(scattered_records):
+    forward = from_records(scattered_records).frame
+    backward = from_records(reversed(scattered_records)).frame
+    assert forward.equals(backward)
+
+
+def test_files_of_other_kinds_are_refused_with_the_reason(tmp_path):
+    (tmp_path / "text.parquet").write_text("no")
+    with pytest.raises(PackError, match="no Parquet file"):
+        list(read_packed(tmp_path / "text.parquet"))
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
+    with pytest.raises(PackError, match="holds no packed records"):
+        list(read_packed(tmp_path / "other.parquet"))
+    with pytest.raises(FileNotFoundError, match="no packed file"):
+        load_experiments(tmp_path / "absent.parquet")
+
+
+def test_an_interrupted_pack_leaves_the_old_file(tmp_path):
+    file = tmp_path / "p.parquet"
+    pack([make_record()], file)
+    before = file.read_bytes()
+
+    def broken():
+        yield make_record()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        pack(broken(), file)
+    assert file.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["p.parquet"]
+
+
+def test_an_unreadable_record_is_left_out_and_named(tmp_path, capsys):
+    write_fast(tmp_path / "records", [make_record()])
+    (tmp_path / "records" / "pima" / "iforest" / "x-0123456789abcdef.json").write_text("{")
+    assert main(["pack", str(tmp_path / "p.parquet"), "--output", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "1 records" in out
+    assert "unreadable" in out
