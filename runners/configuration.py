@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
-from hydra._internal.utils import create_config_search_path
+from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
 from hydra.core.config_search_path import ConfigSearchPath
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
@@ -71,7 +72,7 @@ _CACHE: dict[tuple[str, str], DictConfig] = {}
 
 
 def _defaults(config: DictConfig, name: str) -> DictConfig:
-    sources = [s for s in config.hydra.runtime.config_sources if s.provider != "schema"]
+    sources = list(config.hydra.runtime.config_sources)
     key = (str(sources), name)
     if key not in _CACHE:
         loader = ConfigLoaderImpl(config_search_path=_search_path(sources))
@@ -84,12 +85,10 @@ def _defaults(config: DictConfig, name: str) -> DictConfig:
     return _CACHE[key]
 
 
-def _search_path(sources: list[Any]) -> ConfigSearchPath:
-    search_path = create_config_search_path(None)
+def _search_path(sources: Iterable[Any]) -> ConfigSearchPath:
+    search_path = ConfigSearchPathImpl()
     for source in sources:
-        if source.provider != "hydra":
-            path = source.path if "://" in source.path else f"{source.schema}://{source.path}"
-            search_path.append(source.provider, path)
+        search_path.append(source.provider, f"{source.schema}://{source.path}")
     return search_path
 
 
