@@ -64,6 +64,10 @@ def _parser() -> argparse.ArgumentParser:
     export = add("export", _export, "write one CSV row per experiment")
     export.add_argument("file", type=Path, metavar="FILE.csv")
     add("compare", _compare, "print each cell beside the published value")
+    statistics = add(
+        "statistics", _statistics, "write and print rank tests, win/tie/loss and intervals"
+    )
+    _metrics_option(statistics)
     add("status", _status, "print what is done, NA, failed (and why) and missing")
     add("provenance", _provenance, "print what the records were made with; warn if it is mixed")
     packing = add("pack", _pack, "write the (selected) records into one compressed Parquet file")
@@ -93,14 +97,27 @@ def _common_options() -> argparse.ArgumentParser:
     return common
 
 
-def _table_options(parser: argparse.ArgumentParser) -> None:
+def _metrics_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--metrics",
-        type=names,
+        type=_metrics,
         default=(),
         metavar="NAME,...",
         help=f"of {', '.join(METRICS)} (default: those of the protocol)",
     )
+
+
+def _metrics(text: str) -> tuple[str, ...]:
+    chosen = names(text)
+    if unknown := [name for name in chosen if name not in METRICS]:
+        raise argparse.ArgumentTypeError(
+            f"unknown metric {unknown[0]!r}; there are: {', '.join(METRICS)}"
+        )
+    return chosen
+
+
+def _table_options(parser: argparse.ArgumentParser) -> None:
+    _metrics_option(parser)
     parser.add_argument("--precision", type=int, default=3, help="decimals (default: 3)")
     parser.add_argument("--std", action="store_true", help="add standard deviations")
     parser.add_argument("--transposed", action="store_true", help="algorithms as rows")
@@ -155,6 +172,12 @@ def _compare(options: argparse.Namespace, output: Output) -> None:
     from results.comparison_output import write_comparison
 
     write_comparison(_load(options, output), output)
+
+
+def _statistics(options: argparse.Namespace, output: Output) -> None:
+    from results.statistics_output import write_statistics
+
+    write_statistics(_load(options, output), output, options.metrics)
 
 
 def _status(options: argparse.Namespace, output: Output) -> None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import io
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from rich.console import Console
 
+from results.output import Output
 from tests.results.support import published_records, with_curves, write_fast
 
 
@@ -26,3 +31,11 @@ def scattered_store(tmp_path_factory, scattered_records):
     folder = tmp_path_factory.mktemp("run")
     write_fast(folder / "records", scattered_records)
     return folder
+
+
+@pytest.fixture
+def recorder(tmp_path):
+    """An output to an empty folder, and what it prints."""
+    text = io.StringIO()
+    console = Console(file=text, width=200)
+    return SimpleNamespace(output=Output(tmp_path, console), text=text)

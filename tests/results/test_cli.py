@@ -94,7 +94,7 @@ def test_provenance_warns_of_mixed_versions_and_dirty_commits(tmp_path, capsys):
     ("arguments", "message"),
     [
         (["tables", "--dataset", "nowhere"], "no record has dataset 'nowhere'; there are: adult"),
-        (["tables", "--metrics", "auc"], "unknown metric 'auc'"),
+        (["tables", "--precision", "0"], "precision must be from 1 to 10"),
     ],
 )
 def test_a_request_that_makes_no_sense_gets_one_clear_line(run, arguments, message):
@@ -102,6 +102,12 @@ def test_a_request_that_makes_no_sense_gets_one_clear_line(run, arguments, messa
     assert status == 2
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_an_unknown_metric_is_refused_with_the_known_ones(run, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        run("tables", "--metrics", "auc")
+    assert "unknown metric 'auc'; there are: roc_auc, average_precision" in capsys.readouterr().err
 
 
 def test_an_empty_store_says_how_to_fill_it(tmp_path, capsys):

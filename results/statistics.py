@@ -1,0 +1,231 @@
+"""Rank tests and intervals over data sets, on the means over the paired splits (Demsar 2006)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import scikit_posthocs as sp
+from scipy import stats
+
+from results.aggregate import in_order
+from results.rounding import round_half_up
+
+ALPHA = 0.05
+#: Decimals at which two results tie in the win/tie/loss count, those of the tables.
+TIE_DIGITS = 3
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Several algorithms compared over the data sets that all of them finished.
+
+    Attributes
+    ----------
+    title, metric : str
+    values : DataFrame
+        Data sets x algorithms, without gaps.
+    left_out_datasets : dict of str to list of str
+        Each data set that was left out, with the algorithms that have no value on it.
+    left_out_algorithms : list of str
+        Algorithms that this comparison does without.
+    friedman : tuple of (float, float) or None
+        Statistic and p value; None with fewer than 3 algorithms or 2 data sets, or if all tie.
+    mean_ranks : Series
+        Rank 1 is best.
+    nemenyi, wilcoxon_holm : DataFrame or None
+        p values of all pairs; Wilcoxon's signed-rank test with Holm's correction.
+    critical_difference : float
+        Of mean ranks by Nemenyi's test at 5 %; NaN if there is no test.
+    """
+
+    title: str
+    metric: str
+    values: pd.DataFrame
+    left_out_datasets: dict[str, list[str]]
+    left_out_algorithms: list[str]
+    friedman: tuple[float, float] | None
+    mean_ranks: pd.Series
+    nemenyi: pd.DataFrame | None
+    wilcoxon_holm: pd.DataFrame | None
+    critical_difference: float
+
+    @property
+    def n_datasets(self) -> int:
+        """How many data sets are compared."""
+        return len(self.values)
+
+    @property
+    def smallest_p(self) -> float:
+        """The smallest p value that Wilcoxon's exact test can give, before any correction."""
+        return 2.0 ** (1 - self.n_datasets)
+
+
+def matrix(cells: pd.DataFrame, metric: str, algorithms: tuple[str, ...] = ()) -> pd.DataFrame:
+    """Return data sets x algorithms of one protocol and setting; NaN where there is no value."""
+    values = cells.droplevel(["protocol", "setting"])[metric].unstack("label")
+    # Noise of summation must not break ties between equal means.
+    return values.reindex(columns=in_order(values.columns, algorithms)).sort_index().round(12)
+
+
+def comparisons(values: pd.DataFrame, metric: str) -> list[Comparison]:
+    """Compare all algorithms on their common data sets, and the complete ones on every data set.
+
+    Algorithms that did not finish some data sets force a choice: fewer data sets, or fewer
+    algorithms. Both are made, and what was left out is in the result.
+    """
+    values = values.dropna(axis=1, how="all")
+    chosen = [_compare(values, values, "all algorithms, common data sets", metric)]
+    complete = values.loc[:, values.notna().all()]
+    if 2 <= complete.shape[1] < values.shape[1]:
+        chosen.append(_compare(values, complete, "algorithms that finished every data set", metric))
+    return [comparison for comparison in chosen if comparison.values.size]
+
+
+def _compare(everything: pd.DataFrame, values: pd.DataFrame, title: str, metric: str) -> Comparison:
+    block = values.dropna()
+    gaps = {
+        str(dataset): [str(label) for label in values.columns[values.loc[dataset].isna()]]
+        for dataset in values.index.difference(block.index)
+    }
+    ranks = block.rank(axis=1, ascending=False)
+    n, k = block.shape
+    tested = k >= 3 and n >= 2 and not (ranks.nunique(axis=1) == 1).all()
+    return Comparison(
+        title=title,
+        metric=metric,
+        values=block,
+        left_out_datasets=gaps,
+        left_out_algorithms=[str(c) for c in everything.columns.difference(values.columns)],
+        friedman=_friedman(block) if tested else None,
+        mean_ranks=ranks.mean(),
+        nemenyi=_nemenyi(block) if tested else None,
+        wilcoxon_holm=wilcoxon_holm(block) if k >= 2 and n >= 2 else None,
+        critical_difference=critical_difference(k, n) if tested else math.nan,
+    )
+
+
+def _friedman(block: pd.DataFrame) -> tuple[float, float]:
+    result = stats.friedmanchisquare(*(block[label] for label in block))
+    return float(result.statistic), float(result.pvalue)
+
+
+def _nemenyi(block: pd.DataFrame) -> pd.DataFrame:
+    p_values = sp.posthoc_nemenyi_friedman(block.to_numpy())
+    return pd.DataFrame(np.asarray(p_values), index=block.columns, columns=block.columns)
+
+
+def critical_difference(n_algorithms: int, n_datasets: int, alpha: float = ALPHA) -> float:
+    """Return Nemenyi's critical difference of mean ranks.
+
+    Examples
+    --------
+    Demsar (2006), table 5: q = 2.569 for four algorithms.
+
+    >>> round(critical_difference(4, 14), 2)
+    1.25
+    """
+    q = stats.studentized_range.ppf(1 - alpha, n_algorithms, np.inf) / math.sqrt(2)
+    return float(q * math.sqrt(n_algorithms * (n_algorithms + 1) / (6 * n_datasets)))
+
+
+def wilcoxon_holm(block: pd.DataFrame) -> pd.DataFrame:
+    """Return p values of Wilcoxon's signed-rank test for all pairs, with Holm's correction.
+
+    Zero differences are shared between the signs (``zsplit``), so that ties speak for equality.
+    """
+    pairs = list(combinations(block.columns, 2))
+    raw = []
+    for first, second in pairs:
+        difference = (block[first] - block[second]).to_numpy()
+        raw.append(_signed_rank_p(difference))
+    adjusted = holm(np.array(raw))
+    table = pd.DataFrame(1.0, index=block.columns, columns=block.columns)
+    for (first, second), p_value in zip(pairs, adjusted, strict=True):
+        table.loc[first, second] = table.loc[second, first] = p_value
+    return table
+
+
+def _signed_rank_p(difference: np.ndarray) -> float:
+    if not difference.any():
+        return 1.0
+    magnitudes = np.abs(difference).round(12)
+    exact = len(difference) <= 50 and len(np.unique(magnitudes)) == len(magnitudes)
+    exact = exact and bool((magnitudes > 0).all())
+    result = stats.wilcoxon(
+        difference, zero_method="zsplit", method="exact" if exact else "asymptotic"
+    )
+    return float(result.pvalue)
+
+
+def holm(p_values: np.ndarray) -> np.ndarray:
+    """Return Holm's step-down adjustment of p values.
+
+    Examples
+    --------
+    >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    order = np.argsort(p_values, kind="stable")
+    steps = p_values[order] * np.arange(len(p_values), 0, -1)
+    adjusted = np.empty_like(p_values)
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return adjusted
+
+
+def win_tie_loss(values: pd.DataFrame) -> pd.DataFrame:
+    """Count ``wins/ties/losses`` of the row's algorithm, on the data sets that both finished."""
+    labels = list(values.columns)
+    table = pd.DataFrame("", index=labels, columns=labels)
+    for first, second in combinations(labels, 2):
+        both = values[[first, second]].dropna()
+        signs = [
+            np.sign(float(round_half_up(a, TIE_DIGITS) - round_half_up(b, TIE_DIGITS)))
+            for a, b in both.to_numpy()
+        ]
+        wins, losses = signs.count(1), signs.count(-1)
+        ties = len(signs) - wins - losses
+        table.loc[first, second] = f"{wins}/{ties}/{losses}"
+        table.loc[second, first] = f"{losses}/{ties}/{wins}"
+    return table
+
+
+def bootstrap_intervals(
+    block: pd.DataFrame, n_resamples: int = 10_000, seed: int = 0, level: float = 0.95
+) -> pd.DataFrame:
+    """Percentile intervals by resampling data sets, the same ones for all algorithms.
+
+    Parameters
+    ----------
+    block : DataFrame
+        Data sets x algorithms, without gaps.
+
+    Returns
+    -------
+    DataFrame
+        Per algorithm: ``mean``, ``low``, ``high``, and the mean difference to the first algorithm
+        with its interval (``difference``, ``difference_low``, ``difference_high``).
+    """
+    data = block.to_numpy()
+    rng = np.random.default_rng(seed)
+    chosen = rng.integers(len(data), size=(n_resamples, len(data)))
+    means = data[chosen].mean(axis=1)
+    gaps = means - means[:, :1]
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    low, high = np.quantile(means, tails, axis=0)
+    gap_low, gap_high = np.quantile(gaps, tails, axis=0)
+    mean = data.mean(axis=0)
+    return pd.DataFrame(
+        {
+            "mean": mean,
+            "low": low,
+            "high": high,
+            "difference": mean - mean[0],
+            "difference_low": gap_low,
+            "difference_high": gap_high,
+        },
+        index=block.columns,
+    )

@@ -1,0 +1,167 @@
+"""Statistics against textbook values, independent implementations and what they must leave out."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scikit_posthocs as sp
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+from results.aggregate import make_cells
+from results.experiments import from_records
+from results.statistics import (
+    bootstrap_intervals,
+    comparisons,
+    critical_difference,
+    holm,
+    matrix,
+    wilcoxon_holm,
+    win_tie_loss,
+)
+from results.statistics_output import sections, sentences, write_statistics
+from tests.results.support import make_record
+
+
+def random_block(seed, n=12, k=4):
+    rng = np.random.default_rng(seed)
+    values = rng.random((n, 1)) + 0.1 * rng.normal(size=(n, k)) + 0.05 * np.arange(k)
+    return pd.DataFrame(values, columns=list("abcdefgh")[:k], index=[f"d{i:02}" for i in range(n)])
+
+
+@pytest.mark.parametrize(("k", "q"), [(2, 1.960), (3, 2.343), (5, 2.728), (8, 3.031), (10, 3.164)])
+def test_critical_difference_has_demsar_s_quantiles(k, q):
+    n = 17
+    assert critical_difference(k, n) == pytest.approx(q * np.sqrt(k * (k + 1) / (6 * n)), abs=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_wilcoxon_holm_equals_scikit_posthocs(seed):
+    block = random_block(seed)
+    melted = block.melt(var_name="algorithm", value_name="score")
+    theirs = sp.posthoc_wilcoxon(
+        melted, val_col="score", group_col="algorithm", zero_method="zsplit", p_adjust="holm"
+    )
+    pd.testing.assert_frame_equal(
+        wilcoxon_holm(block), theirs.loc[block.columns, block.columns], check_names=False
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_holm_equals_statsmodels(seed):
+    p_values = np.random.default_rng(seed).random(12) ** 3
+    np.testing.assert_allclose(holm(p_values), multipletests(p_values, method="holm")[1])
+
+
+def test_equal_algorithms_have_p_one():
+    block = random_block(0)
+    block["twin"] = block["a"]
+    assert wilcoxon_holm(block).loc["a", "twin"] == 1.0
+
+
+def test_friedman_is_its_formula():
+    block = random_block(1)
+    n, k = block.shape
+    ranks = block.rank(axis=1).mean()
+    expected = 12 * n / (k * (k + 1)) * ((ranks**2).sum() - k * (k + 1) ** 2 / 4)
+    comparison = comparisons(block, "roc_auc")[0]
+    assert comparison.friedman[0] == pytest.approx(expected)
+    assert comparison.friedman[1] == pytest.approx(stats.chi2.sf(expected, k - 1))
+
+
+def test_nemenyi_agrees_with_the_critical_difference():
+    comparison = comparisons(random_block(2), "roc_auc")[0]
+    ranks = comparison.mean_ranks
+    for a in ranks.index:
+        for b in ranks.index:
+            if a != b:
+                apart = abs(ranks[a] - ranks[b]) > comparison.critical_difference
+                assert (comparison.nemenyi.loc[a, b] < 0.05) == apart
+
+
+def test_the_best_algorithm_has_the_lowest_rank():
+    block = pd.DataFrame({"good": [0.9, 0.8, 0.7], "bad": [0.5, 0.4, 0.3], "ugly": [0.1, 0.1, 0.1]})
+    assert comparisons(block, "roc_auc")[0].mean_ranks.to_dict() == {"good": 1, "bad": 2, "ugly": 3}
+
+
+def test_missing_values_are_left_out_openly_and_both_ways():
+    block = random_block(3)
+    block.loc["d00", "b"] = np.nan
+    block.loc["d01", ["b", "c"]] = np.nan
+    common, complete = comparisons(block, "roc_auc")
+    assert common.values.shape == (10, 4)
+    assert common.left_out_datasets == {"d00": ["b"], "d01": ["b", "c"]}
+    assert complete.values.shape == (12, 2)
+    assert complete.left_out_algorithms == ["b", "c"]
+    texts = " ".join(sentences(common) + sentences(complete))
+    assert "Left out: d01 (no value for b, c)." in texts
+    assert "Left out: b, c (did not finish every data set)." in texts
+
+
+def test_few_data_sets_are_said_to_prove_nothing():
+    texts = sentences(comparisons(random_block(0, n=5), "roc_auc")[0])
+    assert any("cannot give less than p = 0.063" in text for text in texts)
+
+
+@pytest.mark.parametrize("shape", [(1, 4), (5, 2), (1, 2)])
+def test_small_grids_have_no_friedman_test_and_say_so(shape):
+    comparison = comparisons(random_block(0, *shape), "roc_auc")[0]
+    assert comparison.friedman is None
+    assert any("No Friedman test" in text for text in sentences(comparison))
+
+
+def test_win_tie_loss_ties_at_the_printed_digits():
+    values = pd.DataFrame({"a": [0.5, 0.6001, 0.7, np.nan], "b": [0.4, 0.6002, 0.8, 0.1]})
+    table = win_tie_loss(values)
+    assert table.loc["a", "b"] == "1/1/1"
+    assert table.loc["b", "a"] == "1/1/1"
+    assert table.loc["a", "a"] == ""
+
+
+def test_bootstrap_of_a_constant_is_a_point_and_of_paired_data_is_narrower():
+    block = pd.DataFrame({"a": np.linspace(0.5, 0.9, 12)})
+    block["b"] = block["a"] + 0.1
+    intervals = bootstrap_intervals(block)
+    assert intervals.loc["b", "difference_low"] == pytest.approx(0.1)
+    assert intervals.loc["b", "difference_high"] == pytest.approx(0.1)
+    assert intervals.loc["a", "high"] - intervals.loc["a", "low"] > 0.05
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_bootstrap_width_is_near_the_normal_one_for_many_data_sets(seed):
+    values = np.random.default_rng(seed).normal(size=400)
+    interval = bootstrap_intervals(pd.DataFrame({"a": values}), seed=seed).loc["a"]
+    width = 2 * 1.96 * values.std() / np.sqrt(400)
+    assert interval["high"] - interval["low"] == pytest.approx(width, rel=0.05)
+
+
+def test_published_tables_rank_as_computed_by_hand(paper_records):
+    first = next(sections(from_records(paper_records)))
+    assert first.metric == "roc_auc_curve"
+    assert [c.values.shape for c in first.comparisons] == [(5, 8), (12, 4)]
+    assert list(first.comparisons[1].values.columns) == ["oneclassrf", "iforest", "orca", "lsad"]
+    assert first.comparisons[0].mean_ranks["lsad"] == pytest.approx(2.8)
+    # Table 2's ROC columns, OneClassRF against iForest: better on all but arrhythmia and pima.
+    assert win_tie_loss(first.values).loc["oneclassrf", "iforest"] == "10/0/2"
+
+
+def test_matrix_has_a_gap_where_a_cell_timed_out():
+    records = [make_record(), make_record("wilt", status="timeout"), make_record("wilt", "lof")]
+    values = matrix(make_cells(from_records(records).frame), "roc_auc")
+    assert values.isna().sum().sum() == 2
+    assert list(values.columns) == ["iforest", "lof"]
+
+
+def test_files_are_written_and_named(paper_records, recorder):
+    write_statistics(from_records(paper_records), recorder.output)
+    names = {path.name for path in recorder.output.written}
+    assert "table2_novelty_roc_auc_curve.md" in names
+    assert len(names) == 4
+    text = recorder.output.written[0].read_text()
+    assert "Critical" in text or "critical" in text
+    assert "Left out: adult (no value for OCRFsampling, RFC)." in text
+
+
+def test_one_algorithm_alone_gives_a_remark(recorder):
+    write_statistics(from_records([make_record()]), recorder.output)
+    assert recorder.output.remarks
+    assert not recorder.output.written
