@@ -1,4 +1,4 @@
-"""``python -m runners.check algorithm=NAME``: does a detector do what the benchmark expects of it?"""
+"""``python -m runners.check algorithm=NAME``: hold a detector to what the benchmark expects."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not overrides or any(argument.startswith("-") for argument in overrides):
         print(
             "usage: python -m runners.check algorithm=NAME [algorithm.PARAMETER=VALUE ...]\n\n"
-            "Checks the detector of conf/algorithm/NAME.yaml: direction of its scores, determinism,\n"
-            "finite scores, constant columns, input left alone.",
+            "Checks the detector of conf/algorithm/NAME.yaml: direction of its scores, "
+            "determinism,\nfinite scores, constant columns, input left alone.",
             file=sys.stderr,
         )
         return USAGE_ERROR

@@ -1,7 +1,7 @@
 """What every detector must do, as checks that run on any: ours, a library's, a user's.
 
-A check gets a factory, ``make(random_state) -> detector``, and raises `ConformanceError` with what is
-wrong. `python -m runners.check` runs them all on an algorithm's YAML.
+A check gets a factory, ``make(random_state) -> detector``, and raises `ConformanceError` with what
+is wrong. `python -m runners.check` runs them all on an algorithm's YAML.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _scores(detector: Any, X: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def check_direction(make: Make) -> None:
-    """Higher scores are more normal: points far away get lower ones than the bulk."""
+    """Require that higher is more normal: points far away score lower than the bulk."""
     data = example()
     auc = roc_auc_score(data.y_test, -_scores(_fitted(make, data), data.X_test))
     if auc < 1 - _LEAST_AUC:
@@ -86,7 +86,7 @@ def check_direction(make: Make) -> None:
 
 
 def check_determinism(make: Make) -> None:
-    """The same data and random_state give the same scores, to the last bit."""
+    """Require the same scores, to the last bit, for the same data and random_state."""
     data = example()
     first = _scores(_fitted(make, data, random_state=7), data.X_test)
     detector = _fitted(make, data, random_state=7)
@@ -101,7 +101,7 @@ def check_determinism(make: Make) -> None:
 
 
 def check_finite_scores(make: Make) -> None:
-    """One finite score per point, far away and repeated points included."""
+    """Require one finite score per point, far away and repeated points included."""
     data = example()
     detector = _fitted(make, data)
     far = np.vstack([data.X_test, np.full((1, _D), 1e6), np.full((1, _D), -1e6)])
@@ -115,13 +115,13 @@ def check_finite_scores(make: Make) -> None:
 
 
 def check_one_point(make: Make) -> None:
-    """A single test point gets a score."""
+    """Require a score for a single test point."""
     data = example()
     _scores(_fitted(make, data), data.X_test[:1])
 
 
 def check_constant_column(make: Make) -> None:
-    """A column without information does no harm."""
+    """Require that a column without information does no harm."""
     data = example()
     train, test = data.X_train.copy(), data.X_test.copy()
     train[:, 1] = test[:, 1] = 3.0
@@ -132,7 +132,7 @@ def check_constant_column(make: Make) -> None:
 
 
 def check_input_unchanged(make: Make) -> None:
-    """Neither fit nor score_samples writes to its input."""
+    """Require that neither fit nor score_samples writes to its input."""
     data = example()
     kept = data.X_train.copy(), data.X_test.copy()
     detector = _fitted(make, data)
@@ -144,7 +144,7 @@ def check_input_unchanged(make: Make) -> None:
 
 
 def check_parameters(make: Make) -> None:
-    """The constructor stores its parameters and no more, so that scikit-learn can copy it."""
+    """Require that the constructor stores its parameters and no more, as scikit-learn does."""
     detector = make(0)
     if not hasattr(detector, "get_params"):
         return
@@ -158,7 +158,7 @@ def check_parameters(make: Make) -> None:
 
 
 def check_predictions(make: Make) -> None:
-    """Where there is a predict, it says -1 and +1, and -1 rather for low scores."""
+    """Require of a predict that it says -1 and +1, and -1 rather for low scores."""
     data = example()
     detector = _fitted(make, data)
     if not hasattr(detector, "predict"):
