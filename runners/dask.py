@@ -1,0 +1,162 @@
+"""The grid on Dask workers, through joblib's Dask backend.
+
+Experiments are children of the workers, started by plain `subprocess`, which Dask's daemonic worker
+processes allow (they allow none of `multiprocessing`'s).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import os
+import sys
+import uuid
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from joblib import cpu_count, parallel_config
+
+from runners.claims import FOLDER
+from runners.grid import UsageError
+from runners.supervise import Run
+
+ROOT = Path(__file__).resolve().parents[1]
+_CONNECT_SECONDS = 10.0
+_WORKER_SECONDS = 60.0
+_SAME_VERSIONS = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "dask", "distributed")
+# A worker that dies takes what it had in hand with it; another one begins it anew. Not the
+# experiments kill workers, they are processes of their own, so there is no reason to give up early.
+_ALLOWED_FAILURES = 20
+
+
+@contextlib.contextmanager
+def backend(settings: Mapping[str, Any], config: Mapping[str, Any], run: Run) -> Iterator[int]:
+    """Connect to the scheduler, or start a local cluster; yield how many experiments run at once.
+
+    Raises
+    ------
+    UsageError
+        If the extra is not installed, the scheduler does not answer, or a worker lacks what it
+        needs.
+    """
+    try:
+        import dask
+        from distributed import Client
+    except ImportError as error:
+        raise UsageError(
+            f"runner=dask needs the extra `dask` ({error}); install dask and distributed"
+        ) from error
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(
+            dask.config.set({"distributed.scheduler.allowed-failures": _ALLOWED_FAILURES})
+        )
+        address = settings.get("scheduler")
+        if address is None:
+            address = stack.enter_context(_local_cluster(settings))
+        try:
+            client = stack.enter_context(
+                Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
+            )
+        except (OSError, TimeoutError, ValueError) as error:
+            raise UsageError(f"no Dask scheduler answers at {address}: {error}") from error
+        try:
+            client.wait_for_workers(1, timeout=_WORKER_SECONDS)
+        except TimeoutError as error:
+            raise UsageError(
+                f"the Dask scheduler at {address} has no workers; start some with "
+                f"`dask worker {address} --nthreads N` in the checkout"
+            ) from error
+        _check_workers(client, config, run)
+        slots = sum(client.nthreads().values())
+        n_jobs = int(settings["n_jobs"])
+        stack.enter_context(parallel_config(backend="dask", client=client))
+        # joblib's Dask backend takes all slots there are; the schedule hands out no more than that.
+        yield slots if n_jobs < 0 else min(n_jobs, slots)
+
+
+@contextlib.contextmanager
+def _local_cluster(settings: Mapping[str, Any]) -> Iterator[str]:
+    from distributed import LocalCluster
+
+    n_jobs = int(settings["n_jobs"])
+    if n_jobs < 0:
+        threads = int(settings["threads_per_experiment"])
+        n_jobs = max(1, (cpu_count() + 1 + n_jobs) // threads)
+    with LocalCluster(
+        n_workers=n_jobs,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=None,
+        # The runner watches memory per experiment; a worker that is restarted would lose some.
+        memory_limit=0,
+        silence_logs=50,
+    ) as cluster:
+        yield cluster.scheduler_address
+
+
+def _check_workers(client: Any, config: Mapping[str, Any], run: Run) -> None:
+    """See that every worker has the code, the data home and the record store."""
+    probe = Path(run.store) / FOLDER / f"probe-{uuid.uuid4().hex[:12]}"
+    probe.touch()
+    home = (config.get("data") or {}).get("home")
+    wanted = {
+        "root": str(ROOT),
+        "probe": str(probe),
+        "home": None if home is None else os.path.abspath(home),
+        "python": ".".join(map(str, sys.version_info[:2])),
+        "versions": {name: importlib.metadata.version(name) for name in _SAME_VERSIONS},
+    }
+    try:
+        # As text: a worker that lacks the code cannot import a function of it.
+        found = client.run(_by_value(_CHECK), wanted)
+    finally:
+        probe.unlink(missing_ok=True)
+    problems = [f"{worker}: {problem}" for worker, list_ in found.items() for problem in list_]
+    if problems:
+        raise UsageError("Dask workers lack what the grid needs:\n  " + "\n  ".join(problems))
+
+
+def _by_value(source: str) -> Any:
+    """Return the function `check` of a source text, in a module that does not exist.
+
+    Dask then sends the function itself instead of the name of its module.
+    """
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    exec(source, namespace)
+    return namespace["check"]
+
+
+_CHECK = """
+def check(wanted):
+    import importlib.metadata, os, sys, tempfile
+    problems = []
+    python = ".".join(map(str, sys.version_info[:2]))
+    if python != wanted["python"]:
+        problems.append(f"Python {python} instead of {wanted['python']}")
+    for name, version in wanted["versions"].items():
+        try:
+            found = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            problems.append(f"{name} is not installed")
+            continue
+        if found != version:
+            problems.append(f"{name} {found} instead of {version}")
+    root = wanted["root"]
+    if not os.path.isfile(os.path.join(root, "runners", "supervise.py")):
+        problems.append(f"no code in {root}")
+    else:
+        if root not in sys.path:
+            sys.path.insert(0, root)
+        try:
+            import runners.supervise
+        except ImportError as error:
+            problems.append(f"the code in {root} cannot be imported: {error}")
+    if wanted["home"] and not os.path.isdir(wanted["home"]):
+        problems.append(f"no data home {wanted['home']}")
+    if not os.path.exists(wanted["probe"]):
+        problems.append(f"the record store {os.path.dirname(wanted['probe'])} is not shared")
+    elif not os.access(os.path.dirname(wanted["probe"]), os.W_OK):
+        problems.append(f"the record store {os.path.dirname(wanted['probe'])} is read-only")
+    return problems
+"""
