@@ -15,7 +15,7 @@ from ._criteria import proxy_decrease
 from ._presort import sort_by_rank
 from ._random import STREAM_NODES, derive, next_below
 from ._sampling import draw_features, draw_gamma, draw_samples
-from ._splitter import best_split_sorted
+from ._splitter import best_split, n_runs
 
 ADAPTIVE, NAIVE = 0, 1
 ADVERSARIES = {"adaptive": ADAPTIVE, "naive": NAIVE}
@@ -103,6 +103,8 @@ def grow_trees(
     counts = np.empty(2048, np.int64)
     goes_left = np.empty(m, np.uint8)
     drawn = np.empty(d, np.int64)
+    searched = np.empty(d, np.int64)
+    bounds = np.empty((d, n_runs(m)), np.float64)
     pending = np.empty((_MAX_PENDING, 4), np.int64)  # node, start, end, depth
     pending_key = np.empty(_MAX_PENDING, np.uint64)
     pending_cell = np.empty((_MAX_PENDING, 2, d), np.float64)
@@ -197,10 +199,9 @@ def grow_trees(
             else:
                 n_outliers = gamma * m * np.exp(node_log_volume)
 
-            # The best split over a random choice of features that are not constant in the node.
+            # A random choice of features that are not constant in the node.
             for j in range(d):
                 drawn[j] = j
-            best_gain, best_threshold, best_left, best = -1.0, 0.0, 0, -1
             n_searched = 0
             state = key
             for k in range(d):
@@ -208,28 +209,28 @@ def grow_trees(
                 pick += k
                 j = drawn[pick]
                 drawn[pick] = drawn[k]
-                drawn[k] = j
-                if constant[j]:
-                    continue
-                if values[j, here[j, start]] == values[j, here[j, end - 1]]:
-                    constant[j] = 1
-                    continue
-                gain, cut, count = best_split_sorted(
-                    criterion,
-                    values[j],
-                    here[j],
-                    start,
-                    end,
-                    lower[j],
-                    upper[j],
-                    n_outliers,
-                    best_gain,
-                )
-                if count > 0:
-                    best_gain, best_threshold, best_left, best = gain, cut, count, j
-                n_searched += 1
-                if n_searched == n_features_node:
-                    break
+                if not constant[j]:
+                    if values[j, here[j, start]] == values[j, here[j, end - 1]]:
+                        constant[j] = 1
+                    else:
+                        # Never past k: the urn's drawn part makes room for the chosen.
+                        searched[n_searched] = j
+                        n_searched += 1
+                        if n_searched == n_features_node:
+                            break
+
+            best, best_threshold, best_left, best_gain = best_split(
+                criterion,
+                values,
+                here,
+                start,
+                n,
+                searched[:n_searched],
+                lower,
+                upper,
+                n_outliers,
+                bounds,
+            )
             if best < 0:
                 continue
 
