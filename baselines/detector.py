@@ -49,9 +49,9 @@ class Detector(OutlierMixin, BaseEstimator):
             two points, or a column whose range overflows.
         """
         self._validate_params()
-        X = self._check_training_points(X)
-        self._fit(X)
-        self._set_offset(X)
+        valid = self._check_training_points(X)
+        self._fit(valid)
+        self._set_offset(valid)
         return self
 
     def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -68,8 +68,8 @@ class Detector(OutlierMixin, BaseEstimator):
             Finite scores.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64, order="C")
-        return self._score_samples(X)
+        valid = validate_data(self, X, reset=False, dtype=np.float64, order="C")
+        return self._score_samples(valid)
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return `score_samples` shifted so that negative values are anomalies.
@@ -139,6 +139,8 @@ class TransductiveDetector(Detector):
     itself is called anomalous.
     """
 
+    contamination: float
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "contamination": [Interval(Real, 0, 0.5, closed="right")],
     }
@@ -157,7 +159,7 @@ class TransductiveDetector(Detector):
             Scores minus their own `contamination` quantile.
         """
         scores = self.score_samples(X)
-        return scores - np.quantile(scores, self.contamination)
+        return scores - float(np.quantile(scores, self.contamination))
 
     def _fit(self, X: NDArray[np.float64]) -> None:
         # A copy: the caller may go on to change the array that was given to fit.

@@ -22,7 +22,6 @@ from sklearn.utils._param_validation import Interval
 
 from baselines.detector import Detector
 
-
 #: Modules of detectors for graphs, time series, text and sound.
 NOT_FOR_TABLES = ("pyg_", "ts_", "embedding", "audio_")
 
@@ -33,7 +32,7 @@ class PyODDetector(Detector):
     Parameters
     ----------
     detector : str, default="ECOD"
-        Name of the detector's class in PyOD: ECOD, COPOD, HBOS, KNN, INNE, LODA, PCA, GMM, CBLOF, ...
+        Name of the detector's class in PyOD, such as ECOD, COPOD, HBOS, KNN, INNE or LODA.
     contamination : float in (0, 0.5], default=0.1
         Share of anomalies among the training points, which sets `offset_`.
     params : mapping or None, default=None
@@ -81,8 +80,9 @@ class PyODDetector(Detector):
 
     def _fit(self, X: NDArray[np.float64]) -> None:
         detector_class = find_detector(self.detector)
-        if inspect.signature(detector_class.fit).parameters["y"].default is inspect.Parameter.empty:  # type: ignore[attr-defined]
-            raise ValueError(f"PyOD's {self.detector} learns from labels, which it is not given here")
+        label = inspect.signature(detector_class.fit).parameters.get("y")
+        if label is not None and label.default is inspect.Parameter.empty:
+            raise ValueError(f"PyOD's {self.detector} learns from labels, and is given none here")
         accepted = inspect.signature(detector_class).parameters
         given = {"contamination": self.contamination, **(self.params or {})}
         for name, value in (("n_jobs", self.n_jobs), ("random_state", self.random_state)):
@@ -97,7 +97,9 @@ class PyODDetector(Detector):
         with self._third_party("fitted"):
             self.detector_ = detector_class(**given).fit(X)
         if not np.isfinite(self.detector_.threshold_):
-            raise ValueError(f"PyOD's {self.detector} gives training points scores that are not finite")
+            raise ValueError(
+                f"PyOD's {self.detector} gives training points scores that are not finite"
+            )
 
     def _set_offset(self, X: NDArray[np.float64]) -> None:
         self.offset_ = -float(self.detector_.threshold_)
@@ -128,7 +130,7 @@ class PyODDetector(Detector):
                 ) from error
 
 
-def find_detector(name: str) -> type:
+def find_detector(name: str) -> Any:
     """Return PyOD's detector class of this name.
 
     Parameters
@@ -160,8 +162,7 @@ def find_detector(name: str) -> type:
         raise ImportError(
             f"PyOD's {name} needs the package {missing!r}, which is not installed"
         ) from error
-    found: type = getattr(module, name)
-    return found
+    return getattr(module, name)
 
 
 @cache

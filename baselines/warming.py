@@ -19,7 +19,8 @@ def warm_up() -> None:
     for detector in (
         SamplingOneClassForest(n_estimators=1, random_state=0),
         RandomForestClustering(n_forests=1, n_trees=2, random_state=0),
-        Orca(report=None, random_state=0),
+        Orca(random_state=0),
+        Orca(search="scan", random_state=0),
         LeastSquaresAnomalyDetection(random_state=0),
     ):
         detector.fit(X).score_samples(X)

@@ -81,8 +81,8 @@ def grow_tree(
         node counts as drawn; when all of them are, the node is a leaf.
     first_gain : bool
         True: features are tried one at a time and the first with a positive entropy gain is split
-        on (Desir et al.'s program). False: the best Gini split of all drawn features, ties broken at
-        random (R's randomForest).
+        on (Desir et al.'s program). False: the best Gini split of all drawn features, ties broken
+        at random (R's randomForest).
     table : ndarray
         `entropy_table` of at least ``counts.sum()``; not used by the Gini rule.
     state : ndarray of shape (1,)
@@ -202,7 +202,7 @@ def grow_tree(
                     if better:
                         best_score = score
                         best_feature = candidate
-                        best_low = np.int64(current)
+                        best_low = int(current)
                         best_zeros = zeros_left
                         best_ones = ones_left
                         low_point = keys[i - 1] & np.uint64(0xFFFFFFFF)

@@ -27,7 +27,7 @@ def uniform_integer(state: NDArray[np.uint64], high: int) -> int:
 
     The 53 high bits times `high`: its bias is below 2**-22 and it needs no division.
     """
-    return np.int64(np.float64(next_bits(state) >> np.uint64(11)) * (high * 2.0**-53))
+    return int(np.float64(next_bits(state) >> np.uint64(11)) * (high * 2.0**-53))
 
 
 @njit(cache=True, nogil=True)

@@ -138,7 +138,7 @@ class SamplingOneClassForest(Detector):
             add_votes(tree, X, votes)
         abnormality = votes / len(self.trees_)
         if self.reject_out_of_bounds:
-            outside = ((X < self.lower_) | (X > self.upper_)).any(axis=1)
+            outside = (X.clip(self.lower_, self.upper_) != X).any(axis=1)
             abnormality[outside] = 1.0
         return -abnormality
 
@@ -183,9 +183,7 @@ class _FixedSample:
             rng = np.random.default_rng(seed)
             features = rng.choice(len(values), self.subspace, replace=False)
             values, ranks = values[features], ranks[features]
-        tree = grow_tree(
-            values, ranks, counts, self.labels, self.tries, True, self.table, state
-        )
+        tree = grow_tree(values, ranks, counts, self.labels, self.tries, True, self.table, state)
         return _in_all_dimensions(tree, features)
 
 

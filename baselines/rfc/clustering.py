@@ -127,15 +127,17 @@ class RandomForestClustering(TransductiveDetector):
 
     def _refuse_too_large(self, rows: NDArray[np.float64]) -> None:
         """Raise MemoryError before the machine is brought down."""
-        needed = effective_n_jobs(self.n_jobs) * forest_bytes(*rows.shape, self.n_trees) / GIGABYTE
+        n_rows, n_features = rows.shape
+        one_forest = forest_bytes(n_rows, n_features, self.n_trees)
+        needed = effective_n_jobs(self.n_jobs) * one_forest / GIGABYTE
         limit = self.max_memory_gb
         if limit is None:
             limit = psutil.virtual_memory().available / GIGABYTE
         if needed > limit:
             raise MemoryError(
                 f"RandomForestClustering: the leaves of {self.n_trees} trees for {len(rows)} rows "
-                f"need {needed:.1f} GB, and {limit:.1f} GB may be used; lower n_trees or n_jobs, or "
-                "raise max_memory_gb"
+                f"need {needed:.1f} GB, and {limit:.1f} GB may be used; lower n_trees or n_jobs, "
+                "or raise max_memory_gb"
             )
 
 

@@ -136,7 +136,9 @@ def proximity_sums(groups: LeafGroups, first_row: int) -> NDArray[np.float64]:
             if other != row:
                 both = np.uint64(0)
                 for word in range(n_words):
-                    both += count_bits(groups.out_of_bag[row, word] & groups.out_of_bag[other, word])
+                    both += count_bits(
+                        groups.out_of_bag[row, word] & groups.out_of_bag[other, word]
+                    )
                 total += common[other] / both
             common[other] = 0
         sums[row - first_row] = total
