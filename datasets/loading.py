@@ -17,7 +17,6 @@ from datasets.home import DataHome, read_parquet
 from datasets.preprocessing import preprocess
 from datasets.settings import Settings
 from datasets.sources import NETWORK
-from datasets.sources.file import read_file
 from datasets.sources.remote import Patience, Progress, fetch_remote
 
 logger = logging.getLogger("datasets")
@@ -131,6 +130,8 @@ class Loader:
         if kind == "home":
             return self._from_home(source.get("origin"))
         if kind == "file":
+            from datasets.sources.file import read_file  # with pandas, which nothing else needs
+
             return self._checked(read_file(str(source["path"]), definition.name), kind)
         if kind in NETWORK:
             table = fetch_remote(

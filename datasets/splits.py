@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.preprocessing import StandardScaler
 
 from datasets.dataset import Dataset, Split
 from datasets.digest import row_hashes
@@ -66,6 +65,9 @@ def make_split(
     _refuse_degenerate(dataset, train, test, split)
     X_train, X_test = dataset.X[train], dataset.X[test]
     if protocol["standardise"] != "none":
+        # Here, not at the top: processes that only fetch would wait a second for scikit-learn.
+        from sklearn.preprocessing import StandardScaler
+
         scaler = StandardScaler()
         scaler.fit(dataset.X[kept] if protocol["standardise"] == "all" else X_train)
         X_train, X_test = scaler.transform(X_train), scaler.transform(X_test)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import requests
 
 from datasets.errors import SourceFailed
 from datasets.tables import from_frame
@@ -47,7 +49,8 @@ def fetch(
     # Attempts and pauses are the caller's: the package does not repeat after a 5xx response.
     openml.config.set_retry_policy("human", n_retries=1)
     identity = int(source["id"])
-    described = openml.datasets.get_dataset(identity, download_data=True)
+    with _http_errors():
+        described = openml.datasets.get_dataset(identity, download_data=True)
     for key in ("name", "version"):
         served, expected = getattr(described, key), source.get(key)
         if expected is not None and str(served) != str(expected):
@@ -70,3 +73,29 @@ def fetch(
     recode = {str(old): str(new) for old, new in (source.get("recode") or {}).items()}
     frame[label] = labels.replace(recode)
     return from_frame(frame)
+
+
+@contextlib.contextmanager
+def _http_errors() -> Iterator[None]:
+    """Let the status of a response that is no OpenML message be the error.
+
+    The package takes the body of every response other than 200 for its own XML, and loses the
+    status in a KeyError when a proxy or a busy server answers with a page of HTML.
+    """
+    send = requests.Session.send
+    last: list[requests.Response] = []
+
+    def remembering(session: requests.Session, *args: Any, **kwargs: Any) -> requests.Response:
+        response = send(session, *args, **kwargs)
+        last[:] = [response]
+        return response
+
+    requests.Session.send = remembering  # type: ignore[method-assign, assignment]
+    try:
+        yield
+    except (KeyError, TypeError, ValueError):
+        for response in last:
+            response.raise_for_status()
+        raise
+    finally:
+        requests.Session.send = send  # type: ignore[method-assign]

@@ -1,0 +1,207 @@
+"""Real pooch against a server on loopback that serves zip files like UCI's."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from datasets import DataUnavailable, load
+
+
+def forced(data):
+    return data | {"source": "uci"}
+
+
+def same_table(dataset, definition):
+    bundled = load(definition, {"source": "bundled"})
+    np.testing.assert_array_equal(dataset.X, bundled.X)
+    np.testing.assert_array_equal(dataset.y, bundled.y)
+
+
+IONOSPHERE = "52/ionosphere.zip"
+
+
+@pytest.fixture
+def ionosphere(uci, frame, helpers):
+    """Ionosphere as UCI serves it; the path on the server."""
+    members = {"Index": b"files", "ionosphere.data": helpers["lines"](frame("ionosphere"))}
+    return uci(IONOSPHERE, members)
+
+
+def test_ionosphere(ionosphere, data, definition):
+    dataset = load(definition("ionosphere"), forced(data))
+    assert dataset.origin == "uci"
+    same_table(dataset, definition("ionosphere"))
+
+
+def test_spambase(uci, data, definition, frame, helpers):
+    uci("94/spambase.zip", {"spambase.data": helpers["lines"](frame("spambase"))})
+    same_table(load(definition("spambase"), forced(data)), definition("spambase"))
+
+
+def test_pendigits_is_two_files_in_a_folder(uci, data, definition, frame, helpers):
+    table = frame("pendigits")
+    members = {
+        "pen/pendigits.tra": helpers["lines"](table.iloc[:7494]).replace(b",", b", "),
+        "pen/pendigits.tes": helpers["lines"](table.iloc[7494:]).replace(b",", b", "),
+    }
+    uci("81/pen+based+recognition+of+handwritten+digits.zip", members)
+    same_table(load(definition("pendigits"), forced(data)), definition("pendigits"))
+
+
+def compressed(text: bytes) -> bytes:
+    """Compress as Unix's `compress` may: 9-bit codes of single bytes, the table emptied in time.
+
+    The tests of the decompressor itself use files that the program wrote.
+    """
+    out = bytearray(b"\x1f\x9d\x90")
+    for start in range(0, len(text), 247):
+        # 247 bytes and the code that empties the table are a multiple of eight codes.
+        codes = [*text[start : start + 247], 256]
+        bits = sum(code << (9 * k) for k, code in enumerate(codes))
+        out += bits.to_bytes((9 * len(codes) + 7) // 8, "little")
+    return bytes(out)
+
+
+def test_shuttle_is_compressed_inside(uci, data, definition, frame, helpers):
+    table = frame("shuttle")
+    train = helpers["lines"](table.iloc[:43500], " ")
+    test = helpers["lines"](table.iloc[43500:], " ")
+    members = {"shuttle.trn.Z": compressed(train), "shuttle.tst": test}
+    uci("148/statlog+shuttle.zip", members)
+    shuttle = definition("shuttle", "protocol.repeat_published_rows=true")
+    same_table(load(shuttle, forced(data)), shuttle)
+
+
+def test_annthyroid_is_separated_by_spaces(uci, data, definition):
+    rng = np.random.default_rng(0)
+    lines = [
+        " ".join([*(f"{value:.4g}" for value in rng.random(21)), str(label)]) + " \n"
+        for label in [3] * 20 + [1, 2]
+    ]
+    members = {"ann-train.data": "".join(lines).encode(), "ann-test.data": lines[-1].encode()}
+    uci("102/thyroid+disease.zip", members)
+    dataset = load(definition("annthyroid", expected=None), forced(data))
+    assert dataset.X.shape == (23, 6)
+    assert dataset.n_anomalies == 3
+
+
+def test_adult_has_a_comment_and_dots(uci, data, definition):
+    row = "39, {}, 77516, Bachelors, 13, Never, Adm, Not, White, Male, 2174, 0, 40, US, {}\n"
+    train = row.format("State-gov", "<=50K") * 3 + row.format("?", ">50K")
+    test = "|1x3 Cross validator\n" + row.format("Private", ">50K.") + row.format("?", "<=50K.")
+    uci("2/adult.zip", {"adult.data": train.encode(), "adult.test": test.encode()})
+    dataset = load(definition("adult", expected=None), forced(data))
+    assert dataset.y.tolist() == [0, 0, 0, 1, 1, 0]
+    assert dataset.feature_names[1] == "fnlwgt"
+    assert dataset.X[0].tolist() == [39, 77516, 13, 2174, 0, 40]
+
+
+def test_arrhythmia_has_question_marks(uci, data, definition):
+    table = pd.DataFrame(np.arange(20 * 280).reshape(20, 280) % 17, dtype=object)
+    table.iloc[3, 12] = "?"
+    table[5] = 1
+    table[279] = [1] * 15 + [7] * 5
+    text = table.to_csv(header=False, index=False).encode()
+    uci("5/arrhythmia.zip", {"arrhythmia.data": text})
+    dataset = load(definition("arrhythmia", expected=None), forced(data))
+    assert dataset.X.shape == (20, 277)  # the one with a missing value and the constant one go
+    assert dataset.n_anomalies == 5
+
+
+def test_wilt_has_a_header_and_its_label_first(uci, data, definition):
+    header = "class,GLCM_pan,Mean_Green,Mean_Red,Mean_NIR,SD_pan\n"
+    members = {
+        "wilt/training.csv": (header + "w,1,2,3,4,5\nn,6,7,8,9,10\n").encode(),
+        "wilt/testing.csv": (header + "n,11,12,13,14,15.5\n").encode(),
+    }
+    uci("285/wilt.zip", members)
+    dataset = load(definition("wilt", expected=None), forced(data))
+    assert dataset.feature_names == ("GLCM_pan", "Mean_Green", "Mean_Red", "Mean_NIR", "SD_pan")
+    assert dataset.X[2].tolist() == [11, 12, 13, 14, 15.5]
+    assert dataset.y.tolist() == [1, 0, 0]
+
+
+def test_covertype_keeps_two_classes_and_ten_columns(uci, data, definition):
+    table = pd.DataFrame(np.arange(12 * 55).reshape(12, 55))
+    table[54] = [1, 2, 2, 3, 4, 2, 2, 5, 6, 7, 2, 2]
+    text = gzip.compress(table.to_csv(header=False, index=False).encode())
+    uci("31/covertype.zip", {"covtype.data.gz": text})
+    dataset = load(definition("forestcover", expected=None), forced(data))
+    assert dataset.X.shape == (7, 10)
+    assert dataset.y.tolist() == [0, 0, 1, 0, 0, 0, 0]
+    assert dataset.X[2].tolist() == list(range(4 * 55, 4 * 55 + 10))
+
+
+def test_a_member_that_is_not_there_is_named(uci, data, definition):
+    uci(IONOSPHERE, {"readme.txt": b"moved"})
+    with pytest.raises(DataUnavailable, match=r"no ionosphere\.data; it has readme\.txt"):
+        load(definition("ionosphere"), forced(data))
+
+
+def test_wrong_content_is_refused(uci, data, definition, frame, helpers):
+    uci(IONOSPHERE, {"ionosphere.data": helpers["lines"](frame("ionosphere").iloc[1:])})
+    with pytest.raises(DataUnavailable, match="350 rows, 351 expected"):
+        load(definition("ionosphere"), forced(data))
+
+
+def test_503_then_success(ionosphere, server, data, definition, helpers):
+    server.replies[ionosphere].insert(0, helpers["Reply"](b"busy", 503))
+    assert load(definition("ionosphere"), forced(data)).origin == "uci"
+    assert server.requests[ionosphere] == 2
+
+
+def test_404_is_not_tried_again(ionosphere, server, data, definition, helpers):
+    server.add(ionosphere, helpers["Reply"](b"gone", 404))
+    with pytest.raises(DataUnavailable, match="uci: HTTP status 404"):
+        load(definition("ionosphere"), forced(data))
+    assert server.requests[ionosphere] == 1
+
+
+@pytest.mark.parametrize("how", ["connection", "content"])
+def test_a_truncated_zip_is_tried_again(how, ionosphere, server, data, definition, helpers):
+    whole = server.replies[ionosphere][0]
+    cut = helpers["Reply"](whole.body, truncated=True)
+    if how == "content":
+        cut = helpers["Reply"](whole.body[: len(whole.body) // 2])
+    server.add(ionosphere, cut, whole)
+    assert load(definition("ionosphere"), forced(data)).origin == "uci"
+    assert server.requests[ionosphere] == 2
+
+
+def test_a_refused_connection(data, definition, unused_url, stopwatch):
+    with pytest.raises(DataUnavailable, match=r"refuses the connection \(tried 3 times\)"):
+        load(definition("ionosphere"), forced(data) | {"uci_url": unused_url})
+    assert stopwatch() < 10
+
+
+def test_a_name_that_does_not_resolve_is_asked_once(data, definition, caplog):
+    nowhere = forced(data) | {"uci_url": "http://no-such-host.invalid/static"}
+    with pytest.raises(DataUnavailable, match=r"no-such-host\.invalid cannot be reached"):
+        load(definition("ionosphere"), nowhere)
+    assert "trying again" not in caplog.text
+
+
+def test_a_dripping_server_is_given_up(ionosphere, server, data, definition, helpers, stopwatch):
+    body = server.replies[ionosphere][0].body
+    server.add(ionosphere, helpers["Reply"](body, drip=0.05))
+    with pytest.raises(DataUnavailable, match=r"no answer for 2 s|Read timed out"):
+        load(definition("ionosphere"), forced(data) | {"timeout": 2.0, "retries": 0})
+    assert stopwatch() < 15
+
+
+def test_sources_are_asked_in_turn_and_each_reason_is_told(ionosphere, server, data, definition):
+    # OpenML's API is not offered: 404.
+    sources = definition("ionosphere")["sources"]
+    assert sources[:2] == ["bundled", "home"]
+    dataset = load(definition("ionosphere", sources=sources[1:]), data)
+    assert dataset.origin == "uci"
+    server.replies.clear()
+    data["home"] += "-other"
+    with pytest.raises(DataUnavailable) as caught:
+        load(definition("ionosphere", sources=sources[1:]), data)
+    assert [source for source, _ in caught.value.reasons] == ["home", "openml", "uci"]
+    assert "OCRF_DATA_HOME" in caught.value.hint
