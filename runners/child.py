@@ -84,7 +84,7 @@ def failure(status: str, error: BaseException) -> dict[str, Any]:
         "status": status,
         "metrics": {},
         "curves": {},
-        "reason": without_paths(reason)[:_LONGEST_REASON],
+        "reason": " ".join(without_paths(reason).split())[:_LONGEST_REASON],
         "traceback": without_paths("".join(traceback.format_exception(error)))[-_LONGEST:],
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import signal
@@ -31,6 +32,7 @@ from runners.supervise import STOP, Outcome, Run, supervise
 from runners.worker import POOL
 
 BACKENDS = ("threads", "dask")
+_MOST_REASONS = 20  # lines of a summary
 _WAIT_SECONDS = 0.5  # between two looks at what another run has in hand
 
 
@@ -49,7 +51,7 @@ class Summary:
     skipped_as_done : int
         Experiments that earlier runs had done.
     reasons : Counter
-        Failures by ``"status: reason"``.
+        Failures by ``"cell: status: reason"``.
     left : int
         Experiments without a final record.
     stopped_by : int or None
@@ -92,7 +94,9 @@ class Summary:
             f"{self.statuses['ok']} ok, {na} NA (timeout), {failed} failed, {self.left} left; "
             f"{self.skipped_as_done} skipped as done before"
         ]
-        lines += [f"  {n} x {reason}" for reason, n in self.reasons.most_common()]
+        lines += [f"  {n} x {reason}" for reason, n in self.reasons.most_common(_MOST_REASONS)]
+        if (more := len(self.reasons) - _MOST_REASONS) > 0:
+            lines.append(f"  and {more} more; `python -m results status` lists all")
         if self.trouble:
             lines.append(f"Stopped: {self.trouble}")
         if self.left:
@@ -124,7 +128,7 @@ def run_grid(cells: Sequence[Cell]) -> Summary:
             text = f"unreadable record, its experiment is run again: {path}: {reason}"
             log.warning(text)
             print(text, file=sys.stderr)
-        write_atomically(output / "grid.json", _described(cells))
+        _describe(cells, output, store)
         return _Grid(cells, plan, store, runner).run()
     finally:
         log.removeHandler(handler)
@@ -162,9 +166,13 @@ def _check_writable(path: Path) -> None:
         ) from error
 
 
-def _described(cells: Sequence[Cell]) -> bytes:
-    """Return the grid as JSON: what `python -m results status` holds the records against."""
-    described = [
+def _describe(cells: Sequence[Cell], output: Path, store: RecordStore) -> None:
+    """Add the grid to ``grid.json``: what `python -m results status` holds the records against.
+
+    Cells of earlier runs stay as long as they have a record. In a job of another launcher all
+    stay: it knows one cell of a sweep only.
+    """
+    described: list[dict[str, Any]] = [
         {
             "dataset": cell.dataset,
             "algorithm": cell.algorithm,
@@ -174,9 +182,30 @@ def _described(cells: Sequence[Cell]) -> bytes:
             "seed": cell.seed,
             "keys": list(cell.keys),
         }
-        for cell in dict.fromkeys(cells)
+        for cell in cells
     ]
-    return json.dumps({"cells": described}, indent=1).encode()
+    path = output / "grid.json"
+    with open(store.path / FOLDER / ".grid", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        known = {record.stem.rpartition("-")[2] for record in store.paths()}
+        job = "SUBMITIT_EXECUTOR" in os.environ
+        merged: dict[str, dict[str, Any]] = {}
+        for old in _read_grid(path):
+            if job or any(key[:16] in known for key in old["keys"]):
+                merged[old["keys"][0]] = old
+        for new in described:
+            first = new["keys"][0]
+            if first not in merged or len(merged[first]["keys"]) < len(new["keys"]):
+                merged[first] = new
+        text = json.dumps({"cells": list(merged.values())}, indent=1)
+        write_atomically(path, text.encode())
+
+
+def _read_grid(path: Path) -> list[dict[str, Any]]:
+    try:
+        return list(json.loads(path.read_bytes())["cells"])
+    except (FileNotFoundError, ValueError, KeyError):
+        return []  # a convenience, not a record: written anew
 
 
 class _Grid:
@@ -325,14 +354,16 @@ class _Grid:
     def _summary(self) -> Summary:
         statuses: Counter[str] = Counter(record.status for record in self.plan.done)
         reasons = Counter(
-            f"{record.status}: {record.reason}"
-            for record in self.plan.done
-            if record.status in FAILED_STATUSES
+            f"{r.dataset} {r.label} {r.setting} {r.protocol}: {r.status}: {r.reason}"
+            for r in self.plan.done
+            if r.status in FAILED_STATUSES
         )
+        cells = {experiment.key: experiment.cell for experiment in self.plan.todo}
         for outcome in self.outcomes.values():
             statuses[outcome.status] += 1
             if outcome.status in FAILED_STATUSES:
-                reasons[f"{outcome.status}: {outcome.reason}"] += 1
+                name = cells[outcome.key].name
+                reasons[f"{name}: {outcome.status}: {outcome.reason}"] += 1
         return Summary(
             statuses,
             len(self.plan.done),

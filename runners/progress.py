@@ -112,7 +112,8 @@ class Progress:
             self.counts[status] += 1
             self._left[cell] -= 1
             if outcome.kind == "ran" and status != "skipped":
-                self._seen[cell].append(seconds)
+                # Without the start of the worker, which only the first experiments wait for.
+                self._seen[cell].append(outcome.seconds if status == "ok" else seconds)
             if status == "timeout":
                 self._costs[cell] = 0.0  # the rest of the cell is skipped
             text = f"{experiment.name}: {status} ({seconds:.2f} s)"

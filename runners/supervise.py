@@ -19,7 +19,7 @@ from results.records import Curves, Record, RecordStore
 from runners.claims import FOLDER, Claims
 from runners.experiment import Experiment, Limits
 from runners.provenance import provenance
-from runners.worker import POOL, AbortedError, StartError, WorkerDiedError
+from runners.worker import POOL, AbortedError, HolderDiedError, StartError, WorkerDiedError
 
 Kind = Literal["ran", "shared", "busy", "aborted", "store", "start"]
 
@@ -226,10 +226,10 @@ def _run(experiment: Experiment, limits: Limits, look: _Look) -> Record:
             with POOL.lend(limits.threads, experiment.cell.data_key) as worker:
                 fields = worker.run(experiment, limits, look)
                 break
-        except WorkerDiedError as error:
+        except (HolderDiedError, WorkerDiedError) as error:
             # Killed from outside, or by the detector; in the latter case it will be again.
             if attempt == _STARTS - 1:
-                reason = f"the worker process died {_STARTS} times: {error}"
+                reason = f"its worker died {_STARTS} times: {error}"
                 fields = {"status": "crashed", "reason": reason}
     return _record(experiment, limits, fields, started)
 

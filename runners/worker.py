@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from runners import messages, processes
+from runners.child import without_paths
 from runners.experiment import Experiment, Limits
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -42,7 +43,11 @@ _THREAD_VARIABLES = (
 
 
 class WorkerDiedError(Exception):
-    """The zygote, or the holder, is gone; the experiment in it has no outcome."""
+    """The zygote is gone; the experiment in it has no outcome."""
+
+
+class HolderDiedError(Exception):
+    """The holder is gone; the experiment in it has no outcome. The zygote can go on."""
 
 
 class AbortedError(Exception):
@@ -120,8 +125,10 @@ class Worker:
         ------
         AbortedError
             If `look` said so.
+        HolderDiedError
+            If the process that forked the experiment died.
         WorkerDiedError
-            If the zygote or the holder died. Neither can be used again.
+            If the zygote died. The worker cannot be used again.
         StartError
             If the zygote cannot start.
         """
@@ -130,7 +137,13 @@ class Worker:
             holder = self._holder(experiment, limits, look)
             if isinstance(holder, dict):
                 return holder
-            return _Watch(self, holder, experiment, limits, look).outcome()
+            try:
+                return _Watch(self, holder, experiment, limits, look).outcome()
+            except messages.ClosedError:
+                if self._died():
+                    raise
+                self.forget(holder)
+                raise HolderDiedError("the process that forked the experiment was killed") from None
         except messages.ClosedError as error:
             raise WorkerDiedError(self._last_words()) from error
 
@@ -236,9 +249,14 @@ class Worker:
         self._holders = OrderedDict((k, h) for k, h in self._holders.items() if h is not holder)
         self._drop(holder)
 
-    def _last_words(self) -> str:
+    def _died(self) -> bool:
+        """Whether the zygote is gone. When it goes its holders do, and are seen to go first."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(0.2)
+            self._process.wait(0.5)
+        return self._process.returncode is not None
+
+    def _last_words(self) -> str:
+        self._died()
         self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, self._stderr.tell() - _TAIL))
         words = self._stderr.read().decode("utf-8", "replace").strip()
@@ -372,8 +390,6 @@ class _Watch:
 
     def _failed(self, status: str, reason: str) -> dict[str, Any]:
         """Return a failure; the end of what the process printed stands where a traceback would."""
-        from runners.child import without_paths
-
         words = self.tail.decode("utf-8", "replace").strip()
         return {"status": status, "reason": reason, "traceback": without_paths(words) or None}
 
