@@ -64,6 +64,14 @@ def _parser() -> argparse.ArgumentParser:
     export = add("export", _export, "write one CSV row per experiment")
     export.add_argument("file", type=Path, metavar="FILE.csv")
     add("compare", _compare, "print each cell beside the published value")
+    add("figures", _figures, "write all figures (.pdf, .png)")
+    histogram = add(
+        "histogram",
+        _histogram,
+        "draw the scores of one experiment (CSV or Parquet: y, anomaly_score)",
+    )
+    histogram.add_argument("file", type=Path, metavar="SCORES")
+    histogram.add_argument("--title", default="", help="title of the figure")
     statistics = add(
         "statistics", _statistics, "write and print rank tests, win/tie/loss and intervals"
     )
@@ -172,6 +180,24 @@ def _compare(options: argparse.Namespace, output: Output) -> None:
     from results.comparison_output import write_comparison
 
     write_comparison(_load(options, output), output)
+
+
+def _figures(options: argparse.Namespace, output: Output) -> None:
+    from results.figures.write import write_figures
+    from results.status import missing_remarks
+
+    experiments = _load(options, output)
+    write_figures(experiments, output)
+    output.remarks += missing_remarks(make_cells(experiments.frame))
+
+
+def _histogram(options: argparse.Namespace, output: Output) -> None:
+    from results.figures.histogram import read_scores, score_histogram
+    from results.figures.style import render
+
+    figure = score_histogram(*read_scores(options.file), title=options.title)
+    for kind in ("pdf", "png"):
+        output.write(f"figures/scores_{options.file.stem}.{kind}", render(figure, kind))
 
 
 def _statistics(options: argparse.Namespace, output: Output) -> None:

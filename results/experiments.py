@@ -75,11 +75,14 @@ class Experiments:
     selection : Selection
     remarks : list of str
         What a reader must know: files that could not be read, names that had to be told apart.
+    records : iterable of Record or None
+        All records, to be read again for their curves; None if that is impossible.
     """
 
     frame: pd.DataFrame
     selection: Selection = field(default_factory=Selection)
     remarks: list[str] = field(default_factory=list)
+    records: Iterable[Record] | None = None
 
 
 def load_experiments(path: Path, selection: Selection | None = None) -> Experiments:
@@ -118,7 +121,8 @@ def from_records(
     # One order whatever the store's: sums of floats, and so the last digits, depend on it.
     frame = pd.DataFrame(rows).sort_values([*COORDINATES, "key"], ignore_index=True)
     frame, remarks = tell_apart(frame, COORDINATES, SECTIONS)
-    return Experiments(frame, selection, remarks)
+    again = None if isinstance(records, Iterator) else records
+    return Experiments(frame, selection, remarks, again)
 
 
 def selected_records(records: Iterable[Record], selection: Selection) -> Iterator[Record]:

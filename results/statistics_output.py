@@ -104,6 +104,8 @@ def sentences(comparison: Comparison) -> list[str]:
             f"p = {_p(p_value)}: at {ALPHA:.0%} the algorithms {verdict}. Nemenyi's critical "
             f"difference of mean ranks: {format_number(comparison.critical_difference, 2)}."
         )
+        if p_value >= ALPHA:
+            texts.append("The tests of pairs below then show nothing by themselves.")
     if comparison.smallest_p > ALPHA:
         texts.append(
             f"With {n} data sets Wilcoxon's test cannot give less than "

@@ -1,0 +1,1 @@
+"""Figures: each module draws one kind and returns it; :mod:`results.figures.write` saves them."""

@@ -1,0 +1,96 @@
+"""The supplementary bar charts: ROC, PR and time per data set and algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from results.figures.style import Look, new_figure, styled
+from results.vocabulary import MARKS, display_name, metric_headings
+
+
+def bar_chart(
+    cells: pd.DataFrame, labels: Sequence[str], look: dict[str, Look], metrics: Sequence[str]
+) -> Figure:
+    """Draw one panel per metric and one for the time of training and testing.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Of one protocol and setting, as :func:`results.aggregate.make_cells`.
+    labels : sequence of str
+        Algorithms in order.
+    look : dict
+    metrics : sequence of str
+    """
+    grid = cells.droplevel(["protocol", "setting"])
+    datasets = sorted(grid.index.unique("dataset"))
+    headings = metric_headings(tuple(metrics))
+    width = max(6.0, 0.115 * len(datasets) * (len(labels) + 1.5))
+    figure = new_figure(width, 2.4 * (len(metrics) + 1) + 0.6)
+    with styled():
+        axes = figure.subplots(len(metrics) + 1, 1, sharex=True, squeeze=False)[:, 0]
+        for axis, metric in zip(axes, metrics, strict=False):
+            values = grid[metric].unstack("label").reindex(index=datasets, columns=list(labels))
+            spread = grid[f"{metric}_std"].unstack("label").reindex_like(values)
+            _panel(axis, values, spread, grid, look)
+            axis.set_ylim(0, 1.02)
+            axis.set_ylabel(f"{headings[metric]} area" if "curve" in metric else headings[metric])
+        seconds = (grid["fit_seconds"] + grid["score_seconds"]).unstack("label")
+        seconds = seconds.reindex(index=datasets, columns=list(labels))
+        _panel(axes[-1], seconds, None, grid, look)
+        if seconds.notna().any(axis=None):
+            axes[-1].set_yscale("log")
+        axes[-1].set_ylabel("train + test (s)")
+        axes[-1].set_xticks(range(len(datasets)), datasets, rotation=20, ha="right")
+        handles, names = axes[0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside upper center", ncols=max(2, int(width / 1.6)))
+    return figure
+
+
+def _panel(
+    axis: Axes,
+    values: pd.DataFrame,
+    spread: pd.DataFrame | None,
+    grid: pd.DataFrame,
+    look: dict[str, Look],
+) -> None:
+    width = 0.86 / max(values.shape[1], 1)
+    marks = grid["mark"].to_dict()
+    positions = np.arange(len(values))
+    for i, label in enumerate(values.columns):
+        offset = (i - (values.shape[1] - 1) / 2) * width
+        style = look[label]
+        axis.bar(
+            positions + offset,
+            values[label].fillna(0),
+            width,
+            yerr=None if spread is None else spread[label].fillna(0),
+            error_kw={"elinewidth": 0.6, "ecolor": "#444444"},
+            color=style.colour,
+            hatch=style.hatch,
+            edgecolor="white" if style.colour == "#000000" else "black",
+            linewidth=0.4,
+            label=display_name(label),
+        )
+        for at, dataset in enumerate(values.index):
+            if np.isnan(values.loc[dataset, label]):
+                # An empty place must not read as zero.
+                axis.text(
+                    at + offset,
+                    0.01,
+                    marks.get((dataset, label), MARKS["missing"]) or MARKS["missing"],
+                    rotation=90,
+                    ha="center",
+                    va="bottom",
+                    fontsize=5.5,
+                    transform=axis.get_xaxis_transform(),
+                )
+    axis.set_xlim(-0.6, len(values) - 0.4)
+    axis.grid(visible=False, axis="x")
+    for boundary in positions[:-1] + 0.5:
+        axis.axvline(boundary, color="#bbbbbb", linewidth=0.6)

@@ -1,0 +1,66 @@
+"""Ours against the published values."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from results.aggregate import in_order
+from results.comparison import TOLERANCE
+from results.figures.style import looks, new_figure, styled
+from results.vocabulary import METRIC_HEADINGS, PAPER_METRICS, display_name
+
+
+def comparison_scatter(table: pd.DataFrame, *, n_named: int = 6) -> Figure:
+    """Draw every value that both have; the band is the tolerance of a verdict.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As :func:`results.comparison.compare`; only the algorithms that repeat a column are drawn.
+        Filled markers: novelty detection; empty ones: outlier detection.
+    n_named : int
+        The cells farthest from their published value are named.
+    """
+    rows = table[table["as_run"] & table["difference"].notna()]
+    labels = in_order(rows["algorithm"])
+    look = looks(labels)
+    figure = new_figure(9.2, 5.2)
+    with styled():
+        axes = figure.subplots(1, 2)
+        for axis, metric in zip(axes, PAPER_METRICS, strict=True):
+            axis.plot([0, 1], [0, 1], color="black", linewidth=0.7)
+            axis.fill_between(
+                [0, 1], [-TOLERANCE, 1 - TOLERANCE], [TOLERANCE, 1 + TOLERANCE], color="#dddddd"
+            )
+            part = rows[rows["metric"] == metric]
+            for label in labels:
+                style = look[label]
+                for setting, filled in (("novelty", True), ("outlier", False)):
+                    own = part[(part["algorithm"] == label) & (part["setting"] == setting)]
+                    axis.errorbar(
+                        own["published"],
+                        own["ours"],
+                        yerr=own["std"].fillna(0),
+                        fmt=style.marker,
+                        markersize=4.5,
+                        color=style.colour,
+                        markerfacecolor=style.colour if filled else "white",
+                        elinewidth=0.6,
+                        label=display_name(label) if filled else None,
+                    )
+            far = part.loc[part["difference"].abs().nlargest(n_named).index]
+            for row in far[far["verdict"] == "differs"].to_dict("records"):
+                axis.annotate(
+                    f"{row['dataset']}, {display_name(row['algorithm'])}",
+                    (row["published"], row["ours"]),
+                    xytext=(4, 3),
+                    textcoords="offset points",
+                    fontsize=6.5,
+                )
+            axis.set(xlabel="published", ylabel="ours", xlim=(0, 1.02), ylim=(0, 1.02))
+            axis.set_title(METRIC_HEADINGS[metric])
+            axis.set_aspect("equal")
+        handles, names = axes[0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside lower center", ncols=4)
+    return figure
