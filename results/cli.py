@@ -64,6 +64,15 @@ def _parser() -> argparse.ArgumentParser:
     export = add("export", _export, "write one CSV row per experiment")
     export.add_argument("file", type=Path, metavar="FILE.csv")
     add("compare", _compare, "print each cell beside the published value")
+    add("report", _report, "write report.html: everything in one file")
+    add("protocols", _protocols, "show what each departure of the published protocol is worth")
+    reproduction = add(
+        "reproduction",
+        _reproduction,
+        "regenerate the numbers of REPRODUCTION.md, keep its sentences",
+    )
+    reproduction.add_argument("--file", type=Path, help="default: results/REPRODUCTION.md")
+    reproduction.add_argument("--reasons", type=Path, help="default: results/reasons.csv")
     add("figures", _figures, "write all figures (.pdf, .png)")
     histogram = add(
         "histogram",
@@ -180,6 +189,29 @@ def _compare(options: argparse.Namespace, output: Output) -> None:
     from results.comparison_output import write_comparison
 
     write_comparison(_load(options, output), output)
+
+
+def _report(options: argparse.Namespace, output: Output) -> None:
+    from results.report.build import write_report
+    from results.status import missing_remarks
+
+    experiments = _load(options, output)
+    write_report(experiments, output)
+    output.remarks += missing_remarks(make_cells(experiments.frame))
+
+
+def _protocols(options: argparse.Namespace, output: Output) -> None:
+    from results.protocols_output import write_protocols
+
+    write_protocols(_load(options, output), output)
+
+
+def _reproduction(options: argparse.Namespace, output: Output) -> None:
+    from results.reproduction import FILE, REASONS, write_reproduction
+
+    write_reproduction(
+        _load(options, output), output, options.file or FILE, options.reasons or REASONS
+    )
 
 
 def _figures(options: argparse.Namespace, output: Output) -> None:

@@ -13,7 +13,7 @@ from results.tables.text import markdown
 
 NAME = "table1_datasets"
 CAPTION = "The data sets as published, and the experiments made from them (means over the splits)"
-_COLUMNS = [
+COLUMNS = [
     "data set",
     "samples",
     "features",
@@ -79,7 +79,7 @@ def _count(value: float) -> str:
 
 def to_latex(rows: list[list[str]]) -> str:
     """Return Table 1 as a ``table*`` environment."""
-    columns = [escape(column) for column in _COLUMNS[1:]]
+    columns = [escape(column) for column in COLUMNS[1:]]
     frame = pd.DataFrame(
         [[escape(text) for text in row[1:]] for row in rows],
         index=[escape(row[0]) for row in rows],
@@ -91,9 +91,9 @@ def to_latex(rows: list[list[str]]) -> str:
 
 def to_markdown(rows: list[list[str]]) -> str:
     """Return Table 1 in Markdown."""
-    return "\n".join([f"**{CAPTION}**", "", markdown(_COLUMNS, rows), "", *NOTES, ""])
+    return "\n".join([f"**{CAPTION}**", "", markdown(COLUMNS, rows), "", *NOTES, ""])
 
 
 def to_csv(rows: list[list[str]]) -> str:
     """Return Table 1 as CSV."""
-    return pd.DataFrame(rows, columns=_COLUMNS).to_csv(index=False, lineterminator="\n")
+    return pd.DataFrame(rows, columns=COLUMNS).to_csv(index=False, lineterminator="\n")

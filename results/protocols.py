@@ -1,0 +1,224 @@
+"""What each departure of the published protocol from its text, or from good practice, is worth.
+
+Every departure compares two sets of experiments on the cells that both have, data set by data set.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from results.aggregate import in_order
+from results.vocabulary import PAPER_METRICS
+
+EXACT_METRICS = ("roc_auc", "average_precision")
+
+
+@dataclass(frozen=True)
+class Departure:
+    """Two ways of doing one thing.
+
+    Attributes
+    ----------
+    name : str
+        What differs.
+    published, alternative : str
+        Names of the two ways.
+    """
+
+    name: str
+    published: str
+    alternative: str
+
+
+#: Two algorithms of ``conf/algorithm`` that differ in one respect: as run, and otherwise.
+_ALGORITHMS = {
+    Departure("features searched per node", "all of the tree's", "5 (the text)"): (
+        "oneclassrf",
+        "oneclassrf_text",
+    ),
+    Departure("Orca", "as run", "clean"): ("orca", "orca_clean"),
+    Departure("training labels for OCRFsampling", "with", "without"): (
+        "ocrfsampling_supervised",
+        "ocrfsampling",
+    ),
+    Departure("neighbours of LOF", "20", "5 (the text)"): ("lof", "lof_text"),
+    Departure("OCRFsampling's optimize", "1", "0 (the text)"): (
+        "ocrfsampling",
+        "ocrfsampling_text",
+    ),
+    Departure("trees per forest of RFC", "100", "3000 (the text)"): ("rfc", "rfc_text"),
+}
+#: Departures by one overridden parameter of an algorithm or of the protocol.
+_OUT_OF_BOUNDS = Departure("points outside the training box", "maximal score", "own score")
+_DUPLICATES = Departure("repeated rows of shuttle", "with", "without")
+_SUBSET = Departure("subset of anomalies", "drawn per split", "one for all splits")
+_PROTOCOL = Departure("protocol (exact metrics of both)", "paper", "clean")
+_METRIC = Departure("area", "of the interpolated curves", "exact")
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What one departure does to one algorithm in one setting, on one metric.
+
+    Attributes
+    ----------
+    departure : Departure
+    setting, algorithm, metric : str
+        ``metric`` is ``roc`` or ``pr``.
+    published, alternative : float
+        Means over the data sets that both ways have.
+    datasets : tuple of str
+    farthest : str
+        The data set that changes most.
+    farthest_change : float
+    """
+
+    departure: Departure
+    setting: str
+    algorithm: str
+    metric: str
+    published: float
+    alternative: float
+    datasets: tuple[str, ...]
+    farthest: str
+    farthest_change: float
+
+    @property
+    def change(self) -> float:
+        """Alternative less published."""
+        return self.alternative - self.published
+
+
+def effects(cells: pd.DataFrame) -> list[Effect]:
+    """Return every effect that the cells allow to measure.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        As :func:`results.aggregate.make_cells`, of all protocols.
+    """
+    found = [*_between_protocols(cells), *_between_metrics(cells), *_between_algorithms(cells)]
+    return [*found, *_by_parameter(cells), *_by_protocol_option(cells)]
+
+
+def missing(found: list[Effect]) -> list[str]:
+    """Name the departures that the records do not allow to measure."""
+    everything = [
+        _PROTOCOL,
+        _METRIC,
+        *_ALGORITHMS,
+        _OUT_OF_BOUNDS,
+        _DUPLICATES,
+        _SUBSET,
+    ]
+    measured = {effect.departure for effect in found}
+    return [
+        f"{d.name}: {d.published} against {d.alternative}" for d in everything if d not in measured
+    ]
+
+
+def _pick(cells: pd.DataFrame, protocol: str, label: str | None = None) -> pd.DataFrame:
+    """Return the cells of a protocol (and algorithm), indexed by setting, dataset, label."""
+    if protocol not in cells.index.get_level_values("protocol"):
+        return cells.iloc[:0].droplevel("protocol")
+    part = cells.loc[[protocol]].droplevel("protocol")
+    if label is not None:
+        part = part[part.index.get_level_values("label") == label]
+    return part
+
+
+def _pair(
+    departure: Departure,
+    first: pd.DataFrame,
+    second: pd.DataFrame,
+    metrics: tuple[tuple[str, str], tuple[str, str]],
+    name: str | None = None,
+) -> Iterator[Effect]:
+    """Compare two sets of cells with the same index, per setting and algorithm.
+
+    `metrics` holds the (ROC, PR) metrics of the first and of the second set.
+    """
+    if first.empty or second.empty:
+        return
+    for i, metric in enumerate(("roc", "pr")):
+        both = pd.DataFrame(
+            {"published": first[metrics[0][i]], "alternative": second[metrics[1][i]]}
+        ).dropna()
+        for (setting, label), part in _by_setting_and_label(both):
+            change = part["alternative"] - part["published"]
+            far = change.idxmax() if change.max() >= -change.min() else change.idxmin()
+            yield Effect(
+                departure,
+                setting,
+                name or label,
+                metric,
+                float(part["published"].mean()),
+                float(part["alternative"].mean()),
+                tuple(sorted(map(str, part.index))),
+                str(far),
+                float(change.max() if change.max() >= -change.min() else change.min()),
+            )
+
+
+def _by_setting_and_label(
+    both: pd.DataFrame,
+) -> Iterator[tuple[tuple[str, str], pd.DataFrame]]:
+    settings = sorted({str(s) for s in both.index.get_level_values("setting")})
+    labels = in_order(str(name) for name in both.index.get_level_values("label"))
+    for label in labels:
+        for setting in settings:
+            level = both.index.get_level_values
+            part = both[(level("setting") == setting) & (level("label") == label)]
+            if len(part):
+                yield (setting, label), part.droplevel(["setting", "label"])
+
+
+def _renamed(part: pd.DataFrame, label: str) -> pd.DataFrame:
+    """Give all cells one label, so that two algorithms can be put side by side."""
+    index = part.index.to_frame(index=False).assign(label=label)
+    return part.set_axis(pd.MultiIndex.from_frame(index))
+
+
+def _between_protocols(cells: pd.DataFrame) -> Iterator[Effect]:
+    yield from _pair(
+        _PROTOCOL, _pick(cells, "paper"), _pick(cells, "clean"), (EXACT_METRICS, EXACT_METRICS)
+    )
+
+
+def _between_metrics(cells: pd.DataFrame) -> Iterator[Effect]:
+    paper = _pick(cells, "paper")
+    yield from _pair(_METRIC, paper, paper, (PAPER_METRICS, EXACT_METRICS))
+
+
+def _between_algorithms(cells: pd.DataFrame) -> Iterator[Effect]:
+    for departure, (as_run, other) in _ALGORITHMS.items():
+        first = _renamed(_pick(cells, "paper", as_run), as_run)
+        second = _renamed(_pick(cells, "paper", other), as_run)
+        yield from _pair(departure, first, second, (PAPER_METRICS, PAPER_METRICS))
+
+
+def _by_parameter(cells: pd.DataFrame) -> Iterator[Effect]:
+    pattern = re.compile(r"oneclassrf\(out_of_bounds=(null|None|none)\)")
+    labels = map(str, cells.index.get_level_values("label"))
+    for label in sorted({label for label in labels if pattern.fullmatch(label)}):
+        first = _pick(cells, "paper", "oneclassrf")
+        second = _renamed(_pick(cells, "paper", label), "oneclassrf")
+        yield from _pair(_OUT_OF_BOUNDS, first, second, (PAPER_METRICS, PAPER_METRICS))
+
+
+def _by_protocol_option(cells: pd.DataFrame) -> Iterator[Effect]:
+    for departure, option, datasets in (
+        (_DUPLICATES, "repeat_published_rows=false", ("shuttle",)),
+        (_SUBSET, "anomaly_subset=fixed", None),
+    ):
+        first, second = _pick(cells, "paper"), _pick(cells, f"paper({option})")
+        if datasets is not None:
+            first, second = (
+                part[part.index.get_level_values("dataset").isin(datasets)]
+                for part in (first, second)
+            )
+        yield from _pair(departure, first, second, (PAPER_METRICS, PAPER_METRICS))

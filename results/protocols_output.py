@@ -1,0 +1,114 @@
+"""The command ``protocols``: the table of what each departure is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+from rich.text import Text
+
+from results.aggregate import make_cells
+from results.experiments import Experiments
+from results.output import Output
+from results.protocols import Effect, effects, missing
+from results.rounding import format_number
+from results.tables.latex import escape, frame_to_tabular, wrap
+from results.tables.terminal import print_columns
+from results.tables.text import markdown
+from results.vocabulary import display_name
+
+NAME = "protocols"
+CAPTION = "What each departure of the published protocol is worth"
+NOTE = (
+    "Means over the data sets (n) on which both ways have a value. Change: other less published; "
+    "largest: the data set that changes most, and by how much."
+)
+COLUMNS = [
+    "departure",
+    "algorithm",
+    "setting",
+    "n",
+    "ROC published",
+    "ROC other",
+    "change",
+    "largest",
+    "PR published",
+    "PR other",
+    "change",
+    "largest",
+]
+
+
+def rows_of(found: Sequence[Effect]) -> list[list[str]]:
+    """Return one row of texts per departure, algorithm and setting."""
+    grouped: dict[tuple[str, str, str], dict[str, Effect]] = {}
+    for effect in found:
+        d = effect.departure
+        name = f"{d.name}: {d.published} / {d.alternative}"
+        at = (name, display_name(effect.algorithm), effect.setting)
+        grouped.setdefault(at, {})[effect.metric] = effect
+    rows = []
+    for (name, algorithm, setting), by_metric in grouped.items():
+        n = len(next(iter(by_metric.values())).datasets)
+        row = [name, algorithm, setting, str(n)]
+        for metric in ("roc", "pr"):
+            row += _texts(by_metric.get(metric))
+        rows.append(row)
+    return rows
+
+
+def _texts(effect: Effect | None) -> list[str]:
+    if effect is None:
+        return ["--"] * 4
+    return [
+        format_number(effect.published, 3),
+        format_number(effect.alternative, 3),
+        _signed(effect.change),
+        f"{effect.farthest} {_signed(effect.farthest_change)}",
+    ]
+
+
+def _signed(value: float) -> str:
+    text = format_number(value, 3)
+    return text if text.startswith("-") else f"+{text}"
+
+
+def write_protocols(experiments: Experiments, output: Output) -> None:
+    """Print and write the table of departures."""
+    found = effects(make_cells(experiments.frame))
+    output.remarks += [f"not measured: {name}" for name in missing(found)]
+    if not found:
+        output.remarks.append("no departure can be measured on these records")
+        return
+    rows = rows_of(found)
+    output.console.print(Text(CAPTION, style="bold"))
+    print_columns(output.console, COLUMNS, rows)
+    output.console.print(Text(NOTE, style="dim"))
+    output.write(f"tables/{NAME}.md", to_markdown(rows))
+    output.write(f"tables/{NAME}.csv", to_csv(rows))
+    output.write(f"tables/{NAME}.tex", to_latex(rows))
+
+
+def to_markdown(rows: list[list[str]]) -> str:
+    """Return the table in Markdown."""
+    return "\n".join([f"**{CAPTION}**", "", markdown(COLUMNS, rows), "", NOTE, ""])
+
+
+def to_csv(rows: list[list[str]]) -> str:
+    """Return the table as CSV."""
+    names = [*COLUMNS[:4]]
+    for metric in ("roc", "pr"):
+        names += [f"{metric}_{what}" for what in ("published", "other", "change", "largest")]
+    return pd.DataFrame(rows, columns=names).to_csv(index=False, lineterminator="\n")
+
+
+def to_latex(rows: list[list[str]]) -> str:
+    """Return the table as a ``table*`` environment."""
+    top = [""] * 3 + ["ROC"] * 4 + ["PR"] * 4
+    columns = pd.MultiIndex.from_arrays([top, [escape(name.split()[-1]) for name in COLUMNS[1:]]])
+    frame = pd.DataFrame(
+        [[escape(text) for text in row[1:]] for row in rows],
+        index=[escape(row[0]) for row in rows],
+        columns=columns,
+    )
+    return wrap(frame_to_tabular(frame, column_format="lllrrrrlrrrl"), CAPTION, NAME, [NOTE])

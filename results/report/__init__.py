@@ -1,0 +1,1 @@
+"""The report: one HTML file that holds everything and needs nothing."""

@@ -1,0 +1,170 @@
+"""The command ``report``: everything the records say, in one HTML file."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pandas as pd
+
+from results.aggregate import make_cells
+from results.comparison import VERDICT_MEANINGS, compare
+from results.comparison_output import headline, printed_rows, summary_rows
+from results.experiments import Experiments
+from results.figures.style import render
+from results.figures.write import draw_all, safe
+from results.output import Output
+from results.protocols import effects, missing
+from results.protocols_output import CAPTION, COLUMNS, NOTE, rows_of
+from results.provenance import tabulate, warnings_of
+from results.report.grids import Grid, from_rows, from_table
+from results.statistics import win_tie_loss
+from results.statistics_output import (
+    Section,
+    algorithm_rows,
+    pair_tables,
+    sections,
+    sentences,
+    square_rows,
+)
+from results.status import failures, missing_remarks
+from results.tables import datasets
+from results.tables.model import TableOptions
+from results.tables.write import build_tables
+from results.vocabulary import SETTINGS
+
+_FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Image:
+    """An embedded figure."""
+
+    name: str
+    group: str
+    caption: str
+    uri: str
+
+
+def write_report(experiments: Experiments, output: Output) -> None:
+    """Write ``report.html``."""
+    output.write("report.html", build_report(experiments))
+
+
+def build_report(experiments: Experiments) -> str:
+    """Return the whole report as HTML that needs no other file and no network."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_FOLDER),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    template = environment.get_template("template.html.j2")
+    return template.render(
+        style=(_FOLDER / "style.css").read_text(encoding="utf-8"),
+        script=(_FOLDER / "sort.js").read_text(encoding="utf-8"),
+        **_context(experiments),
+    )
+
+
+def _context(experiments: Experiments) -> dict[str, Any]:
+    frame = experiments.frame
+    cells = make_cells(frame)
+    comparison = compare(cells)
+    found = effects(cells)
+    provenance = tabulate(frame)
+    images: dict[str, list[Image]] = {}
+    for drawn in draw_all(experiments):
+        uri = "data:image/svg+xml;base64," + base64.b64encode(render(drawn.figure, "svg")).decode(
+            "ascii"
+        )
+        images.setdefault(drawn.group, []).append(
+            Image(safe(drawn.name), drawn.group, drawn.caption, uri)
+        )
+    failed = failures(frame)
+    return {
+        "facts": _facts(frame, cells),
+        "headline": headline(comparison) if len(comparison) else [],
+        "remarks": [*experiments.remarks, *missing_remarks(cells)],
+        "settings": _protocol_settings(frame),
+        "tables": [
+            from_table(table) for table in build_tables(experiments, TableOptions(std=False))
+        ],
+        "table1": _table1(cells),
+        "verdicts": from_rows("Verdicts", *summary_rows(comparison)) if len(comparison) else None,
+        "verdict_meanings": VERDICT_MEANINGS,
+        "comparisons": _comparisons(comparison),
+        "images": images,
+        "statistics": [(s.title, _statistics(s)) for s in sections(experiments)],
+        "departures": from_rows(CAPTION, COLUMNS, rows_of(found), [NOTE]) if found else None,
+        "not_measured": missing(found),
+        "failures": _frame_grid("Experiments that failed, and why", failed)
+        if len(failed)
+        else None,
+        "provenance": _frame_grid("What the records were made with", provenance),
+        "warnings": warnings_of(provenance),
+    }
+
+
+def _facts(frame: pd.DataFrame, cells: pd.DataFrame) -> list[tuple[str, str]]:
+    level = cells.index.unique
+    seconds = float(frame[["fit_seconds", "score_seconds"]].sum().sum())
+    return [
+        ("experiments", str(len(frame))),
+        ("finished", str(int((frame["status"] == "ok").sum()))),
+        ("cells", str(len(cells))),
+        ("NA", str(int((cells["mark"] == "NA").sum()))),
+        ("failed otherwise", str(int((~cells["mark"].isin(["", "NA"])).sum()))),
+        ("data sets", str(len(level("dataset")))),
+        ("algorithms", str(len(level("label")))),
+        ("hours of fitting and scoring", f"{seconds / 3600:.1f}"),
+    ]
+
+
+def _protocol_settings(frame: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return what each protocol's name stood for."""
+    shown = []
+    for protocol, part in frame.groupby("protocol", sort=True):
+        for text in part["config_protocol"].unique():
+            config = json.loads(text)
+            if isinstance(config, dict):
+                shown.append(
+                    (str(protocol), ", ".join(f"{k}: {json.dumps(v)}" for k, v in config.items()))
+                )
+    return list(dict.fromkeys(shown))
+
+
+def _table1(cells: pd.DataFrame) -> Grid:
+    rows = datasets.build_rows(cells)
+    return from_rows(datasets.CAPTION, datasets.COLUMNS, rows, datasets.NOTES)
+
+
+def _comparisons(comparison: pd.DataFrame) -> list[Grid]:
+    if comparison.empty:
+        return []
+    ran = comparison[comparison["verdict"] != "not run"]
+    return [
+        from_rows(SETTINGS[str(setting)].capitalize(), *printed_rows(part))
+        for setting, part in ran.groupby("setting", sort=False)
+    ]
+
+
+def _statistics(section: Section) -> list[tuple[str, list[str], list[Grid]]]:
+    parts = []
+    for comparison in section.comparisons:
+        grids = [from_rows("Ranks, means and intervals", *algorithm_rows(comparison))]
+        grids += [from_rows(title, *rows) for title, rows in pair_tables(comparison)]
+        parts.append((comparison.title, sentences(comparison), grids))
+    wins = from_rows("wins/ties/losses of the row", *square_rows(win_tie_loss(section.values)))
+    parts.append(("pairs, on the data sets that both finished", [], [wins]))
+    return parts
+
+
+def _frame_grid(caption: str, frame: pd.DataFrame) -> Grid:
+    rows = [[str(value) for value in row] for row in frame.to_numpy()]
+    return from_rows(caption, [str(column) for column in frame.columns], rows)
