@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import psutil
 import pyarrow as pa
+from sklearn import config_context
 
 from datasets.errors import SourceFailed
 from datasets.tables import from_frame
@@ -38,11 +39,15 @@ def fetch(
     fetcher = str(source["fetcher"])
     if settings.get("sklearn_url"):
         _use_mirror(fetcher, str(settings["sklearn_url"]))
-    options = {"data_home": folder, "n_retries": 1, "delay": 0.1}
+    options = {"data_home": folder, "n_retries": 0}
+    # The fetchers repeat a request that failed, be it with 404, and ask for one repetition at
+    # least. Repetitions are the caller's, so the check of that parameter is left out.
+    unchecked = config_context(skip_parameter_validation=True)
     if fetcher == "covtype":
         from sklearn.datasets import fetch_covtype
 
-        bunch = fetch_covtype(**options)
+        with unchecked:
+            bunch = fetch_covtype(**options)
         # The wooded areas and soils are 44 columns of zeros and ones.
         frame = pd.DataFrame(bunch.data[:, :10], columns=bunch.feature_names[:10])
         labels = bunch.target
@@ -50,7 +55,8 @@ def fetch(
         _require_memory(_KDD_GIGABYTES)
         from sklearn.datasets import fetch_kddcup99
 
-        bunch = fetch_kddcup99(subset=source["subset"], percent10=False, **options)
+        with unchecked:
+            bunch = fetch_kddcup99(subset=source["subset"], percent10=False, **options)
         frame = pd.DataFrame(np.asarray(bunch.data, dtype=float), columns=bunch.feature_names)
         labels = bunch.target
     else:
