@@ -26,7 +26,7 @@ from results.records import (
 )
 from runners.claims import FOLDER
 from runners.experiment import Cell, Experiment, Limits
-from runners.progress import Progress, log, log_to
+from runners.progress import MODES, Progress, log, log_to
 from runners.schedule import Plan, Schedule, make_plan
 from runners.supervise import STOP, Outcome, Run, supervise
 from runners.worker import POOL
@@ -150,6 +150,10 @@ def _check(cells: Sequence[Cell]) -> None:
         )
     if runner["retry"] not in (None, "failed"):
         raise UsageError(f"runner.retry must be null or failed, got {runner['retry']!r}")
+    if runner["progress"] not in MODES:
+        raise UsageError(
+            f"runner.progress must be one of {', '.join(MODES)}, got {runner['progress']!r}"
+        )
     if runner["n_jobs"] == 0:
         raise UsageError("runner.n_jobs must not be 0; -1 stands for all cores")
 

@@ -40,17 +40,52 @@ class GridLauncher(Launcher):
     ) -> Sequence[JobReturn]:
         """Run all cells of a sweep."""
         setup_globals()
+        loader = self.hydra_context.config_loader
+        loader.repository = _ReadOnce(loader.repository)  # type: ignore[attr-defined]
         cells = []
         for overrides in job_overrides:
-            composed = self.hydra_context.config_loader.load_sweep_config(
-                self.config, list(overrides)
-            )
+            composed = loader.load_sweep_config(self.config, list(overrides))
             HydraConfig.instance().set_config(composed)
             if _has_source(composed):
                 cells.append(cell_from_config(composed))
         result = JobReturn(status=JobStatus.COMPLETED)
         result.return_value = run_grid(cells) if cells else Summary()
         return [result]
+
+
+class _ReadOnce:
+    """A configuration repository that reads each file once, however many jobs are composed.
+
+    Hydra reads and parses all files anew for each job, which is nearly half of the time that
+    composing takes; it does not change what it has read.
+    """
+
+    def __init__(self, inner: Any):
+        self._inner = inner
+        self._known: dict[tuple[str, str], Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._inner, name)
+
+    def __deepcopy__(self, memo: Any) -> _ReadOnce:
+        return self
+
+    def _remember(self, question: str, config_path: str) -> Any:
+        key = (question, config_path)
+        if key not in self._known:
+            self._known[key] = getattr(self._inner, question)(config_path=config_path)
+        return self._known[key]
+
+    def load_config(self, config_path: str) -> Any:
+        return self._remember("load_config", config_path)
+
+    def group_exists(self, config_path: str) -> Any:
+        return self._remember("group_exists", config_path)
+
+    def config_exists(self, config_path: str) -> Any:
+        return self._remember("config_exists", config_path)
 
 
 def _has_source(composed: DictConfig) -> bool:

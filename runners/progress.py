@@ -51,8 +51,6 @@ class Progress:
     """
 
     def __init__(self, plan: Plan, n_jobs: int, mode: str = "auto", stream: TextIO = sys.stdout):
-        if mode not in MODES:
-            raise ValueError(f"runner.progress must be one of {', '.join(MODES)}, got {mode!r}")
         if mode == "auto":
             mode = "live" if stream.isatty() else "plain"
         self.mode, self.stream, self.n_jobs = mode, stream, n_jobs

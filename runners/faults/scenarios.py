@@ -72,14 +72,14 @@ def misbehaving(*names: str) -> Callable[[Path], Findings]:
             f"n_splits={_N_SPLITS}",
             f"runner.memory_limit_gb={MEMORY_LIMIT_GB}",
         )
-        finished = sandbox.run(*grid, f"timeout={TIMEOUT}")
+        finished = sandbox.run(*grid, f"timeout={TIMEOUT}", n_jobs=1)
         for name in algorithms:
             _look_at(sandbox, DETECTORS[name], findings)
         failed = any(DETECTORS[n].status not in ("ok", "timeout") for n in algorithms)
         findings.check("exit", finished.status, int(failed))
         findings.check("processes left", sandbox.left_behind(), 0)
 
-        again = sandbox.run(*grid, f"timeout={TIMEOUT}")
+        again = sandbox.run(*grid, f"timeout={TIMEOUT}", n_jobs=1)
         n = len(algorithms) * _N_SPLITS
         findings.check("repeated by a rerun", n - again.number("skipped as done before,"), 0)
         mended = [name for name in algorithms if name not in _LASTING]
@@ -90,6 +90,7 @@ def misbehaving(*names: str) -> Callable[[Path], Findings]:
             "timeout=60",
             "runner.retry=failed",
             mended=True,
+            n_jobs=1,
         )
         statuses = {name: dict(sandbox.statuses(name)) for name in mended}
         left = {k: v for k, v in statuses.items() if v != {"ok": _N_SPLITS}}

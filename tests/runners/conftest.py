@@ -1,0 +1,90 @@
+"""Cells on a small table of our own, and the command line run in this process."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from runners import app, launcher
+from runners.experiment import Cell
+from runners.faults.sandbox import CONF, Sandbox
+
+TARGET = "runners.faults.detectors."
+
+
+@pytest.fixture(scope="session")
+def table(tmp_path_factory):
+    """Return a CSV file with 120 rows, 10 of them abnormal."""
+    return Sandbox(tmp_path_factory.mktemp("table")).data
+
+
+@pytest.fixture
+def make_cell(table, tmp_path):
+    """Return a function that makes a cell: its algorithm, and changes to its configuration."""
+
+    def make(target="Healthy", n_splits=3, output=None, name=None, timeout=20.0, **runner):
+        algorithm = {"_target_": TARGET + target if "." not in target else target}
+        config = {
+            "dataset": {
+                "name": "table",
+                "path": str(table),
+                "target": "label",
+                "anomalies": ["odd"],
+            },
+            "algorithm": algorithm,
+            "setting": {"name": "novelty", "anomalies_in_train": False},
+            "protocol": {
+                "name": "clean",
+                "max_anomaly_ratio": 0.1,
+                "anomaly_subset": "per_split",
+                "standardise": "train",
+                "repeat_published_rows": False,
+                "train_size": 0.5,
+                "metrics": ["roc_auc"],
+            },
+            "runner": {
+                "backend": "threads",
+                "n_jobs": 1,
+                "threads_per_experiment": 1,
+                "memory_limit_gb": None,
+                "run_all_splits": False,
+                "retry": None,
+                "preparation_timeout": 60.0,
+                "progress": "none",
+            }
+            | runner,
+            "data": {"home": None},
+            "n_splits": n_splits,
+            "timeout": timeout,
+            "seed": 0,
+            "output": str(output or tmp_path / "output"),
+            "allow_labels": False,
+        }
+        return Cell(name or target.rpartition(".")[2].lower(), "", copy.deepcopy(config))
+
+    return make
+
+
+@pytest.fixture
+def composed(monkeypatch):
+    """Return a function that runs the command line up to the grid, and returns its cells."""
+    cells = []
+
+    def run_grid(given):
+        cells.extend(given)
+        return app.Summary()
+
+    monkeypatch.setattr(app, "run_grid", run_grid)
+    monkeypatch.setattr(launcher, "run_grid", run_grid)
+
+    def compose(*arguments):
+        cells.clear()
+        assert app.main(["--config-dir", str(CONF), *arguments]) == 0
+        return list(cells)
+
+    return compose
+
+
+@pytest.fixture(params=[0, 1])
+def rng(request):
+    return np.random.default_rng(request.param)

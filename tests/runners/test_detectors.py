@@ -1,0 +1,76 @@
+"""Building detectors from YAML, and what counts as scores."""
+
+import numpy as np
+import pytest
+
+from runners.detectors import DetectorError, asks_for_labels, build, check_scores
+from runners.faults.detectors import WantsLabels
+
+
+def test_random_state_is_given_to_those_that_take_it():
+    forest = build({"_target_": "sklearn.ensemble.IsolationForest", "n_estimators": 3}, 17)
+    assert (forest.random_state, forest.n_estimators, forest.n_jobs) == (17, 3, None)
+    build({"_target_": "sklearn.svm.OneClassSVM"}, 17)
+
+
+@pytest.mark.parametrize(("fixed", "expected"), [(None, 17), (4, 4)])
+def test_a_yaml_may_fix_the_random_state(fixed, expected):
+    algorithm = {"_target_": "sklearn.ensemble.IsolationForest", "random_state": fixed}
+    assert build(algorithm, 17).random_state == expected
+
+
+def test_threads_are_handed_on_when_there_are_several():
+    assert build({"_target_": "sklearn.ensemble.IsolationForest"}, 0, n_jobs=3).n_jobs == 3
+
+
+def test_nested_objects_are_built():
+    algorithm = {
+        "_target_": "sklearn.pipeline.Pipeline",
+        "steps": [["forest", {"_target_": "sklearn.ensemble.IsolationForest"}]],
+    }
+    assert type(build(algorithm, 0).steps[0][1]).__name__ == "IsolationForest"
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "message"),
+    [
+        ({}, "_target_ is missing"),
+        ({"_target_": "no.such.Class"}, "'no.such.Class' cannot be imported"),
+        ({"_target_": "sklearn.ensemble.IsolationForrest"}, "cannot be imported"),
+        ({"_target_": "sklearn.__version__"}, "is no class"),
+        (
+            {"_target_": "sklearn.svm.OneClassSVM", "nuu": 0.1},
+            "no parameter 'nuu'; it has .*gamma.*nu",
+        ),
+    ],
+)
+def test_a_wrong_yaml_is_named(algorithm, message):
+    with pytest.raises(DetectorError, match=message):
+        build(algorithm, 0)
+
+
+def test_only_a_tag_asks_for_labels():
+    assert asks_for_labels(WantsLabels())
+    assert not asks_for_labels(build({"_target_": "sklearn.ensemble.IsolationForest"}, 0))
+    assert not asks_for_labels(object())
+
+
+@pytest.mark.parametrize("scores", [[1, 2, 3], np.array([1, 2, 3], dtype=np.float32)])
+def test_scores_become_float64(scores):
+    assert check_scores(scores, 3).dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        ([1.0, 2.0], r"wrong number of scores: .* shape \(2,\), expected \(3,\)"),
+        ([[1.0], [2.0], [3.0]], r"shape \(3, 1\)"),
+        (None, "wrong number|no numbers"),
+        ([1.0, np.nan, np.inf], "1 NaN, 1 infinite of 3"),
+        ([2.0, 2.0, 2.0], r"all 3 scores are equal \(2\)"),
+        (["a", "b", "c"], "no numbers"),
+    ],
+)
+def test_what_are_no_scores_is_named(scores, message):
+    with pytest.raises(DetectorError, match=message):
+        check_scores(scores, 3)

@@ -1,0 +1,102 @@
+"""The key of an experiment: everything that determines its outcome, and nothing else."""
+
+import copy
+
+import pytest
+
+from runners.experiment import Cell, Limits
+
+
+def changed(cell, path, value):
+    config = copy.deepcopy(dict(cell.config))
+    *groups, name = path.split(".")
+    node = config
+    for group in groups:
+        node = node[group]
+    node[name] = value
+    return Cell(cell.algorithm, cell.variant, config)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("dataset.target", "other"),
+        ("dataset.path", "other.csv"),
+        ("algorithm.n_estimators", 7),
+        ("algorithm.max_samples", None),
+        ("setting.anomalies_in_train", True),
+        ("protocol.max_anomaly_ratio", 0.2),
+        ("protocol.name", "other"),
+        ("seed", 1),
+    ],
+)
+def test_what_determines_the_outcome_is_in_the_key(make_cell, path, value):
+    cell = make_cell()
+    assert changed(cell, path, value).key(0) != cell.key(0)
+    assert changed(cell, path, value) != cell
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("dataset.sources", ["bundled"]),
+        ("dataset.expected", {"samples": 3}),
+        ("dataset.published", [1, 2, 3]),
+        ("dataset.description", "words"),
+        ("dataset.keep_classes", None),  # null is not given
+        ("protocol.metrics", ["average_precision"]),
+        ("timeout", 5.0),
+        ("n_splits", 7),
+        ("output", "elsewhere"),
+        ("runner.n_jobs", 9),
+        ("runner.memory_limit_gb", 1.0),
+        ("data.home", "/elsewhere"),
+        ("allow_labels", True),
+    ],
+)
+def test_what_does_not_determine_the_outcome_is_not_in_the_key(make_cell, path, value):
+    cell = make_cell()
+    assert changed(cell, path, value).key(0) == cell.key(0)
+
+
+def test_splits_and_names_of_algorithms_are_told_apart(make_cell):
+    cell = make_cell(n_splits=10)
+    assert len(set(cell.keys)) == 10
+    assert make_cell(name="other").key(0) != cell.key(0)
+
+
+def test_the_order_of_parameters_does_not_matter(make_cell):
+    cell = make_cell()
+    config = dict(reversed(list(cell.config.items())))
+    config["protocol"] = dict(reversed(list(cell.config["protocol"].items())))
+    assert Cell(cell.algorithm, "", config).key(0) == cell.key(0)
+
+
+def test_keys_do_not_change_between_versions():
+    # A change of this digest makes every record ever written a stranger: it is to be meant.
+    config = {
+        "dataset": {"name": "pima", "target": "class", "sources": ["bundled"]},
+        "algorithm": {"_target_": "sklearn.ensemble.IsolationForest", "max_samples": None},
+        "setting": {"name": "novelty", "anomalies_in_train": False},
+        "protocol": {"name": "paper", "max_anomaly_ratio": 0.1, "metrics": ["roc_auc"]},
+        "seed": 0,
+        "n_splits": 10,
+    }
+    key = Cell("iforest", "", config).key(3)
+    assert key == "f05b71c808d8de8eecc74d69e0b38af364b8da53f3123c0d09e4aeb787accbfc"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [
+        ("timeout", 0, "timeout must be positive"),
+        ("timeout", "soon", "timeout must be a number"),
+        ("timeout", True, "timeout must be a number"),
+        ("n_splits", "all", "n_splits must be a number"),
+        ("runner.memory_limit_gb", -1.0, "memory_limit_gb must be positive"),
+        ("runner.threads_per_experiment", 0, "threads must be positive"),
+    ],
+)
+def test_limits_are_checked(make_cell, name, value, error):
+    with pytest.raises((TypeError, ValueError), match=error):
+        Limits.from_config(changed(make_cell(), name, value).config)
