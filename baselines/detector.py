@@ -26,6 +26,7 @@ class Detector(OutlierMixin, BaseEstimator):
     _automatic_offset: ClassVar[float] = -0.5
 
     contamination: float | str
+    offset_: float
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Learn what normal points look like.
@@ -134,36 +135,32 @@ class Detector(OutlierMixin, BaseEstimator):
 class TransductiveDetector(Detector):
     """Base of the detectors whose score of a point depends on the other points to be scored.
 
-    They keep the training points in `fit` and do their work in `score_samples`. There is no
-    threshold that holds from one batch to the next, so the share `contamination` of the batch
-    itself is called anomalous.
-    """
+    They keep the training points in `fit` and do their work in `score_samples`.
 
-    contamination: float
+    Attributes
+    ----------
+    X_train_ : ndarray of shape (n_samples, n_features)
+        The training points.
+    """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "contamination": [Interval(Real, 0, 0.5, closed="right")],
     }
 
-    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return `score_samples` shifted so that negative values are anomalies.
+    contamination: float
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The points to score, all at once.
+    @property
+    def offset_(self) -> float:
+        """Threshold: the `contamination` quantile of the training points, scored as one batch.
 
-        Returns
-        -------
-        decision : ndarray of shape (n_samples,)
-            Scores minus their own `contamination` quantile.
+        It is computed when asked for, since scoring is all the work there is and the scores of a
+        batch can be had without it.
         """
-        scores = self.score_samples(X)
-        return scores - float(np.quantile(scores, self.contamination))
+        return float(np.quantile(self._score_samples(self.X_train_), self.contamination))
 
     def _fit(self, X: NDArray[np.float64]) -> None:
         # A copy: the caller may go on to change the array that was given to fit.
         self.X_train_ = X.copy()
 
     def _set_offset(self, X: NDArray[np.float64]) -> None:
-        """Set nothing: the threshold belongs to the batch."""
+        """Set nothing: the threshold is computed when asked for."""

@@ -42,7 +42,7 @@ class LeastSquaresAnomalyDetection(Detector):
         Size of the subset that sigma is taken from.
     batch_size : int, default=512
         Rows whose kernels are held in memory at a time.
-    contamination : "auto" or float in (0, 0.5], default="auto"
+    contamination : "auto" or float in (0, 0.5], default=0.1
         Share of anomalies among the training points, which sets `offset_`. "auto" calls a point an
         anomaly when its probability of being normal is below one half.
     random_state : int, RandomState instance or None, default=None
@@ -80,7 +80,7 @@ class LeastSquaresAnomalyDetection(Detector):
         n_neighbors: int = 5,
         n_subset: int = 2000,
         batch_size: int = 512,
-        contamination: float | str = "auto",
+        contamination: float | str = 0.1,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_kernels_max = n_kernels_max

@@ -39,14 +39,16 @@ class Orca(TransductiveDetector):
     block_size : int, default=1000
         Points scored at a time by "scan". It changes the time only.
     contamination : float in (0, 0.5], default=0.1
-        Share of a batch that `predict` calls anomalous.
+        Share of anomalies among the training points, which sets `offset_`.
     random_state : int, RandomState instance or None, default=None
         Seed of the order in which "scan" sees the training points. It changes the time only.
 
     Attributes
     ----------
     X_train_ : ndarray of shape (n_samples, n_features)
-        The training points, rescaled.
+        The training points.
+    offset_ : float
+        Threshold on `score_samples`, computed when asked for.
 
     Notes
     -----
@@ -84,12 +86,13 @@ class Orca(TransductiveDetector):
 
     def _fit(self, X: NDArray[np.float64]) -> None:
         self.lower_, self.half_width_ = _range(X)
-        self.X_train_ = _rescale(X, self.lower_, self.half_width_)
+        super()._fit(X)
+        scaled = _rescale(X, self.lower_, self.half_width_)
         if self.search == "boxes":
-            self.boxes_ = group_in_boxes(self.X_train_)
+            self.boxes_ = group_in_boxes(scaled)
         else:
             order = check_random_state(self.random_state).permutation(len(X))
-            self.scan_order_ = np.ascontiguousarray(self.X_train_[order].T)
+            self.scan_order_ = np.ascontiguousarray(scaled[order].T)
 
     def _score_samples(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         lower, half_width = self.lower_, self.half_width_

@@ -45,7 +45,7 @@ class RandomForestClustering(TransductiveDetector):
     max_memory_gb : float or None, default=None
         More than this is refused; None is what the machine has available.
     contamination : float in (0, 0.5], default=0.1
-        Share of a batch that `predict` calls anomalous.
+        Share of anomalies among the training points, which sets `offset_`.
     n_jobs : int, default=None
         Forests grown at a time, in threads. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -55,6 +55,8 @@ class RandomForestClustering(TransductiveDetector):
     ----------
     X_train_ : ndarray of shape (n_samples, n_features)
         The training points.
+    offset_ : float
+        Threshold on `score_samples`, computed when asked for.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
