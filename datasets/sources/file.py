@@ -71,9 +71,7 @@ def _read_csv(file: Path, where: str) -> pa.Table:
         # pandas would rename a second column of the same name.
         refuse_duplicates(next(csv.reader([first], delimiter=separator)), where)
         stream.seek(0)
-        frame = pd.read_csv(
-            stream, sep=separator, float_precision="round_trip", low_memory=False, na_values=["?"]
-        )
+        frame = pd.read_csv(stream, sep=separator, low_memory=False, na_values=["?"])
     return from_frame(frame)
 
 

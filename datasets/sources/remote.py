@@ -35,7 +35,7 @@ FIGSHARE = "https://ndownloader.figshare.com"
 
 # What counts as progress within the time-out: less than this is a connection that stands still.
 _LEAST_BYTES = 1024
-_LEAST_CPU_SECONDS = 0.5
+_LEAST_CPU_SECONDS = 0.1
 # Seconds to establish a connection.
 _CONNECT_SECONDS = 5.0
 # Seconds for which a host that could not be reached is not tried again: without this, a machine

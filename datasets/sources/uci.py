@@ -63,7 +63,6 @@ def _read(
             comment=source.get("comment"),
             na_values=["?"],
             skipinitialspace=True,
-            float_precision="round_trip",
         )
     if not source.get("header"):
         frame.columns = pd.Index(_names(source.get("columns"), frame.shape[1], target))

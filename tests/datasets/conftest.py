@@ -21,9 +21,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import datasets.loading as loading
 import datasets.sources.remote as remote
 from datasets.bundled import FOLDER as BUNDLED
 from datasets.configuration import compose
+from datasets.errors import SourceFailed
+from datasets.sources import NETWORK
+from datasets.sources.failures import classify
 
 
 @dataclass
@@ -153,6 +157,24 @@ def definition() -> Callable[..., dict[str, Any]]:
         return compose([f"dataset={name}", *overrides])["dataset"] | changes
 
     return of
+
+
+@pytest.fixture
+def in_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Run clients in the test's process, once: for tests of what they make of what they get."""
+
+    def fetch(source: Any, target: Any, settings: Any, patience: Any, progress: Any) -> Any:
+        folder = tmp_path / f"client-{len(list(tmp_path.iterdir()))}"
+        folder.mkdir()
+        options = {**vars(settings), "attempt": 0}
+        try:
+            return NETWORK[source["kind"]]()(source, target, options, folder)
+        except SourceFailed:
+            raise
+        except Exception as error:  # what the client's process does
+            raise SourceFailed(classify(error).reason) from error
+
+    monkeypatch.setattr(loading, "fetch_remote", fetch)
 
 
 def bundled(name: str) -> pd.DataFrame:

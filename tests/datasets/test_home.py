@@ -102,6 +102,7 @@ def test_an_unreadable_companion_is_damage(home, table):
         home.read("it", None)
 
 
+@pytest.mark.usefixtures("in_process")
 def test_a_damaged_file_is_fetched_again(uci, data, definition, frame, helpers, server):
     path = uci("52/ionosphere.zip", {"ionosphere.data": helpers["lines"](frame("ionosphere"))})
     yaml = definition("ionosphere", sources=definition("ionosphere")["sources"][1:])
@@ -113,6 +114,7 @@ def test_a_damaged_file_is_fetched_again(uci, data, definition, frame, helpers, 
     assert load(yaml, data).origin == "home (uci)"
 
 
+@pytest.mark.usefixtures("in_process")
 def test_another_table_put_there_by_hand_is_refused_and_set_aside(
     uci, data, definition, frame, helpers
 ):
@@ -126,6 +128,7 @@ def test_another_table_put_there_by_hand_is_refused_and_set_aside(
     assert len(pd.read_parquet(home / "ionosphere.parquet.rejected")) == 350
 
 
+@pytest.mark.usefixtures("in_process")
 def test_a_folder_that_cannot_be_made_is_said_and_the_data_are_served(
     uci, data, definition, frame, helpers, tmp_path, caplog
 ):

@@ -47,6 +47,7 @@ def accept(server, monkeypatch, helpers):
 
 
 @pytest.mark.parametrize(("subset", "n"), [("http", 30), ("smtp", 9)])
+@pytest.mark.usefixtures("in_process")
 def test_kddcup99_is_the_same_from_both_sources(
     subset, n, accept, uci, data, definition, tmp_path, server
 ):
