@@ -45,7 +45,7 @@ def run(
     task: Mapping[str, Any],
     dataset: Any,
     report: Report,
-    set_baseline: Callable[[int], None],
+    set_baseline: Callable[[int, int], None],
 ) -> None:
     """Run one experiment and report its phases and its outcome.
 
@@ -59,7 +59,8 @@ def run(
         Gets ``("phase", name)`` when a phase begins and ``("result", dict)`` once. The result
         holds fields of a `results.records.Record`.
     set_baseline : callable
-        Gets the resident bytes that the process holds when fitting begins.
+        Gets the memory that the process holds when fitting begins, as from
+        `processes.memory_now`.
     """
     faulthandler.enable()
     result: dict[str, Any] = {"status": "ok"}
@@ -126,7 +127,7 @@ def _measure(
     task: Mapping[str, Any],
     dataset: Any,
     report: Report,
-    set_baseline: Callable[[int], None],
+    set_baseline: Callable[[int, int], None],
     result: dict[str, Any],
 ) -> None:
     from datasets import make_split
@@ -159,7 +160,7 @@ def _measure(
 
     processes.reset_peak()
     held = processes.peak()
-    set_baseline(held)
+    set_baseline(*processes.memory_now())
     report("phase", "fit")
     clock = _Clock()
     if labels:

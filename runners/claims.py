@@ -114,7 +114,7 @@ class Claims:
 
     def _void(self, path: Path) -> bool:
         maker = self._read(path)
-        if maker is None:
+        if not maker:
             return True
         if maker.get("host") == self._host:
             return processes.start_time(int(maker["pid"])) != maker["start"]

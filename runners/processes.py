@@ -110,26 +110,44 @@ def resident(pid: int) -> int:
 
 
 def proportional(pid: int) -> int:
-    """Return a process' resident memory in bytes, shared pages divided among their users."""
+    """Return a process' memory that is no file's, in bytes; shared pages divided among sharers."""
     with contextlib.suppress(FileNotFoundError, ProcessLookupError, PermissionError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
+            if line.startswith("Pss_Anon:"):
                 return int(line.split()[1]) * 1024
-    return resident(pid)
+    return 0
 
 
-def group_memory(pid: int) -> int:
-    """Return the resident memory of a process and its descendants in bytes.
+class Memory:
+    """How much memory a process and its descendants came to hold since `start`.
 
-    Forked children share pages with their parents, so with more than one process each page is
-    divided among those that hold it.
+    One process is measured by its resident memory. Forked children share pages with their parents,
+    so several are measured by their proportional shares; taking these needs about a millisecond
+    each, which a single process is spared.
+
+    Parameters
+    ----------
+    pid : int
+        The first of them.
+    start : tuple of int
+        Its resident and proportional memory at the start, from `memory_now`.
     """
-    others = descendants(pid)
-    if not others:
-        return resident(pid)
-    # Pages of the experiment's own process that are shared with the worker stay counted in full.
-    own, own_share = resident(pid), proportional(pid)
-    return max(own, own_share + sum(map(proportional, others)))
+
+    def __init__(self, pid: int, start: tuple[int, int]):
+        self.pid, self.start = pid, start
+
+    def grown(self) -> int:
+        """Return the bytes that they hold more now."""
+        grown = resident(self.pid) - self.start[0]
+        if others := descendants(self.pid):
+            together = sum(map(proportional, [self.pid, *others]))
+            grown = max(grown, together - self.start[1])
+        return grown
+
+
+def memory_now() -> tuple[int, int]:
+    """Return this process' resident and proportional memory in bytes."""
+    return resident(os.getpid()), proportional(os.getpid())
 
 
 def reset_peak() -> None:

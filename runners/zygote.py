@@ -167,7 +167,7 @@ def _run_one(end: socket.socket, task: Mapping[str, Any], dataset: Any, output: 
                 task,
                 dataset,
                 lambda kind, body: messages.send(end, kind, body),
-                lambda held: shared.__setitem__(slice(0, 8), struct.pack("q", held)),
+                lambda *held: shared.__setitem__(slice(0, 16), struct.pack("qq", *held)),
             )
             sys.stdout.flush()
             sys.stderr.flush()
@@ -220,8 +220,8 @@ def _watch(
     poll = select.poll()
     poll.register(ended, select.POLLIN)
     poll.register(end, select.POLLIN)
-    at_start = processes.resident(pid)
-    largest, exceeded = 0, False
+    memory = processes.Memory(pid, (processes.resident(pid), processes.proportional(pid)))
+    started, largest, exceeded = False, 0, False
     try:
         while True:
             events = dict(poll.poll(1000 * interval))
@@ -230,9 +230,10 @@ def _watch(
                 break
             if ended in events:
                 break
-            held = processes.group_memory(pid)
-            largest = max(largest, held)
-            if limit is not None and held - (_baseline(shared) or at_start) > limit:
+            if not started and (baseline := _baseline(shared)):
+                started, memory.start, largest = True, baseline, 0
+            largest = max(largest, memory.grown())
+            if limit is not None and largest > limit:
                 exceeded = True
                 break
     finally:
@@ -241,17 +242,19 @@ def _watch(
         _, status, usage = os.wait4(pid, 0)
         processes.kill_descendants()
     baseline = _baseline(shared)
-    largest = max(largest, usage.ru_maxrss * 1024)
+    if baseline is not None:
+        # What grew and ended between two looks.
+        largest = max(largest if started else 0, usage.ru_maxrss * 1024 - baseline[0])
     return {
         "status": status,
-        "peak_bytes": None if baseline is None else max(0, largest - baseline),
+        "peak_bytes": None if baseline is None else largest,
         "exceeded": exceeded,
     }
 
 
-def _baseline(shared: mmap.mmap) -> int | None:
-    (held,) = struct.unpack("q", shared[:8])
-    return held or None
+def _baseline(shared: mmap.mmap) -> tuple[int, int] | None:
+    held, proportional = struct.unpack("qq", shared[:16])
+    return (held, proportional) if held else None
 
 
 if __name__ == "__main__":
