@@ -34,7 +34,7 @@ CRITERIA = {"gini": GINI, "entropy": ENTROPY}
 _FEW_OUTLIERS = 1e-8
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def gini_gain(a, n, share, n_outliers):
     """Gain of a split, to be maximised: the Gini decrease without the node's constant factor."""
     b = n - a
@@ -42,7 +42,7 @@ def gini_gain(a, n, share, n_outliers):
     return excess * excess / ((a + n_outliers * share) * (b + n_outliers * (1.0 - share)))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def entropy_gain(a, n, share, n_outliers):
     """Gain of a split, to be maximised: the decrease of the entropy proxy in nats."""
     if n_outliers < _FEW_OUTLIERS:
@@ -54,7 +54,7 @@ def entropy_gain(a, n, share, n_outliers):
     )
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def split_gain(criterion, a, n, share, n_outliers):
     """Gain of a split under either criterion.
 
@@ -73,7 +73,7 @@ def split_gain(criterion, a, n, share, n_outliers):
     return entropy_gain(a, n, share, n_outliers)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def proxy_decrease(criterion, gain, n, n_outliers):
     """Decrease I(t) - I(t_L, t_R) of the paper's proxy, of a split whose gain is known."""
     if criterion == GINI:

@@ -15,7 +15,8 @@ from ._criteria import proxy_decrease
 from ._presort import sort_by_rank
 from ._random import STREAM_NODES, derive, next_below
 from ._sampling import draw_features, draw_gamma, draw_samples
-from ._splitter import best_split, n_runs
+from ._partition import mark_left, partition
+from ._splitter import best_split, n_runs, work_size
 
 ADAPTIVE, NAIVE = 0, 1
 ADVERSARIES = {"adaptive": ADAPTIVE, "naive": NAIVE}
@@ -36,7 +37,7 @@ def _enlarge(array, used, wanted):
     return larger
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def grow_trees(
     X,
     ranks,
@@ -94,16 +95,17 @@ def grow_trees(
 
     # Work space, shared by all the trees of the block.
     bitmap = np.zeros((max(n_samples, n_features) + 63) // 64, np.uint64)
-    rows = np.empty(m, np.int64)
-    columns = np.empty(d, np.int64)
+    rows = np.empty(m + 1, np.int64)
+    columns = np.empty(d + 1, np.int64)
     values = np.empty((d, m), np.float64)
-    orders = np.empty((2, d, m), np.int32)
+    orders = np.empty((2, d, m), np.uint32)
     keys = np.empty((3, m), np.uint32)
-    spare_order = np.empty(m, np.int32)
+    spare_order = np.empty(m, np.uint32)
     counts = np.empty(2048, np.int64)
     goes_left = np.empty(m, np.uint8)
     drawn = np.empty(d, np.int64)
     searched = np.empty(d, np.int64)
+    work = np.empty((2, work_size(m)), np.float64)
     bounds = np.empty((d, n_runs(m)), np.float64)
     pending = np.empty((_MAX_PENDING, 4), np.int64)  # node, start, end, depth
     pending_key = np.empty(_MAX_PENDING, np.uint64)
@@ -222,13 +224,12 @@ def grow_trees(
             best, best_threshold, best_left, best_gain = best_split(
                 criterion,
                 values,
-                here,
-                start,
-                n,
+                here[:, start:end],
                 searched[:n_searched],
                 lower,
                 upper,
                 n_outliers,
+                work,
                 bounds,
             )
             if best < 0:
@@ -237,22 +238,11 @@ def grow_trees(
             middle = start + best_left
             if depth + 1 < max_depth:
                 # The children may be split in turn: hand them their points, in order.
-                for i in range(start, middle):
-                    goes_left[here[best, i]] = 1
-                    there[best, i] = here[best, i]
-                for i in range(middle, end):
-                    goes_left[here[best, i]] = 0
-                    there[best, i] = here[best, i]
+                mark_left(here[best, start:end], best_left, goes_left)
+                there[best, start:end] = here[best, start:end]
                 for j in range(d):
-                    if j == best or constant[j]:
-                        continue
-                    to_left, to_right = start, middle
-                    for i in range(start, end):
-                        point = here[j, i]
-                        side = np.int64(goes_left[point])
-                        there[j, to_right + side * (to_left - to_right)] = point
-                        to_left += side
-                        to_right += 1 - side
+                    if j != best and not constant[j]:
+                        partition(here[j, start:end], best_left, goes_left, there[j, start:end])
 
             child = n_nodes[t]
             n_nodes[t] += 2

@@ -12,12 +12,12 @@ _SIX, _LOW_6, _ONE = np.uint64(6), np.uint64(63), np.uint64(1)
 
 @njit(cache=True, nogil=True)
 def _draw_into(seed, n_total, bitmap, chosen):
-    """Draw ``len(chosen)`` of ``range(n_total)`` without replacement, in ascending order.
+    """Draw ``len(chosen) - 1`` of ``range(n_total)`` without replacement, in ascending order.
 
     Floyd's algorithm: as many draws as items wanted and one bit per item of the total, whatever the
-    total. ``bitmap`` comes in and goes out all zero.
+    total. ``bitmap`` comes in and goes out all zero; the last place of ``chosen`` is scratch.
     """
-    n_chosen = chosen.shape[0]
+    n_chosen = chosen.shape[0] - 1
     if n_chosen == n_total:
         for i in range(n_total):
             chosen[i] = i
@@ -25,33 +25,31 @@ def _draw_into(seed, n_total, bitmap, chosen):
     state = seed
     for last in range(n_total - n_chosen, n_total):
         state, item = next_below(state, last + 1)
-        word, bit = np.uint64(item) >> _SIX, _ONE << (np.uint64(item) & _LOW_6)
-        if bitmap[word] & bit:
-            word, bit = np.uint64(last) >> _SIX, _ONE << (np.uint64(last) & _LOW_6)
-        bitmap[word] |= bit
-    k = 0
+        item = np.uint64(item)
+        taken = bitmap[item >> _SIX] & (_ONE << (item & _LOW_6))
+        # A choice of two values rather than a branch, which could not be predicted.
+        item = np.uint64(last) if taken else item
+        bitmap[item >> _SIX] |= _ONE << (item & _LOW_6)
+    k = np.uint64(0)
     for word in range((n_total + 63) // 64):
         bits = bitmap[word]
         bitmap[word] = np.uint64(0)
-        item = 64 * word
-        while bits:
-            # The bits are dense (a fifth of the rows): testing each beats finding the next.
-            if bits & _ONE:
-                chosen[k] = item
-                k += 1
-            item += 1
+        for item in range(64 * word, 64 * word + 64):
+            # Every item is written, and kept if its bit makes the place advance.
+            chosen[k] = item
+            k += bits & _ONE
             bits >>= _ONE
 
 
 @njit(cache=True, nogil=True)
 def draw_samples(tree_seed, n_samples, bitmap, rows):
-    """Draw a tree's sub-sample into ``rows`` (ascending). ``bitmap``: zeros, 64 rows per word."""
+    """Draw a tree's sub-sample into ``rows[:-1]``, ascending. ``bitmap``: zeros, a bit per row."""
     _draw_into(derive(tree_seed, STREAM_SAMPLES), n_samples, bitmap, rows)
 
 
 @njit(cache=True, nogil=True)
 def draw_features(tree_seed, n_features, bitmap, features):
-    """Draw a tree's features into ``features`` (ascending). ``bitmap``: as in `draw_samples`."""
+    """Draw a tree's features into ``features[:-1]``, ascending. ``bitmap``: zeros, a bit each."""
     _draw_into(derive(tree_seed, STREAM_FEATURES), n_features, bitmap, features)
 
 
@@ -68,15 +66,15 @@ def draw_gamma(tree_seed, low, high):
 def sample_rows(tree_seed, n_samples, n_chosen):
     """Return the sub-sample of the tree of that seed: ascending row numbers, shape (n_chosen,)."""
     bitmap = np.zeros((n_samples + 63) // 64, np.uint64)
-    rows = np.empty(n_chosen, np.int64)
+    rows = np.empty(n_chosen + 1, np.int64)
     draw_samples(tree_seed, n_samples, bitmap, rows)
-    return rows
+    return rows[:-1]
 
 
 @njit(cache=True, nogil=True)
 def sample_features(tree_seed, n_features, n_chosen):
     """Return the features of the tree of that seed: ascending columns, shape (n_chosen,)."""
     bitmap = np.zeros((n_features + 63) // 64, np.uint64)
-    features = np.empty(n_chosen, np.int64)
+    features = np.empty(n_chosen + 1, np.int64)
     draw_features(tree_seed, n_features, bitmap, features)
-    return features
+    return features[:-1]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ._criteria import split_gain
+from ._criteria import GINI, entropy_gain, gini_gain
 
 # Thresholds per run, and the size from which nodes are searched by runs.
 RUN = 16
@@ -22,7 +22,7 @@ SEARCH_BY_RUNS = 48
 _ROUNDING = 1.0 + 1e-6
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def midpoint(low, high):
     """Return the threshold between two consecutive distinct values: low < threshold <= high."""
     threshold = 0.5 * low + 0.5 * high
@@ -30,86 +30,131 @@ def midpoint(low, high):
     return threshold if threshold > low else high
 
 
-@njit(cache=True, nogil=True, inline="always")
-def rectangle_bound(criterion, a_min, a_max, n, share_min, share_max, n_outliers):
-    """Bound the gain of all splits with a in [a_min, a_max] and lambda in [share_min, share_max].
+@njit(cache=True, nogil=True, error_model="numpy")
+def threshold_gains(criterion, sorted_values, first, n, lower, per_unit, n_outliers, gains):
+    """Compute what the thresholds between neighbours of a run of sorted values gain.
 
-    A gain grows with the distance of a / n from lambda, so two of the four corners suffice.
+    Parameters
+    ----------
+    sorted_values : float64 array of shape (k + 1,)
+        Values of points ``first`` - 1 ... ``first`` + k - 1 of the node's order.
+    n : float
+        Points in the node.
+    lower, per_unit : float
+        Where the node's cell begins along the feature, and one over its width.
+    n_outliers : float
+        Hidden outliers in the node.
+    gains : float64 array of shape (k,)
+        Receives the gains; -1 between equal values, where no threshold fits.
     """
-    dense = split_gain(criterion, a_max, n, share_min, n_outliers)
-    sparse = split_gain(criterion, a_min, n, share_max, n_outliers)
-    return max(dense, sparse) * _ROUNDING
+    # Plain loops over contiguous arrays without a branch: the compiler makes vectors of them.
+    if criterion == GINI:
+        for i in range(gains.shape[0]):
+            low, high = sorted_values[i], sorted_values[i + 1]
+            share = (midpoint(low, high) - lower) * per_unit
+            gain = gini_gain(np.float64(first + i), n, share, n_outliers)
+            gains[i] = gain if high > low else -1.0
+    else:
+        for i in range(gains.shape[0]):
+            low, high = sorted_values[i], sorted_values[i + 1]
+            gains[i] = -1.0
+            if high > low:
+                share = (midpoint(low, high) - lower) * per_unit
+                gains[i] = entropy_gain(np.float64(first + i), n, share, n_outliers)
 
 
-@njit(cache=True, nogil=True)
-def search_run(criterion, values, order, start, n, first, last, lower, per_unit, n_outliers, best):
+@njit(cache=True, nogil=True, error_model="numpy")
+def search_run(
+    criterion, values, order, first, last, lower, per_unit, n_outliers, best, run_values, gains
+):
     """Try the thresholds below the points ``first`` ... ``last`` - 1 of a node, in ascending order.
 
     Parameters
     ----------
     values : float64 array
         The feature's value of every point of the sub-sample.
-    order : int32 array
-        ``order[start : start + n]`` are the node's points in ascending order of ``values``.
+    order : uint32 array of shape (n,)
+        The node's points in ascending order of ``values``.
     first, last : int
         Places in that order, 1 <= first <= last <= n.
-    lower, per_unit : float
-        Where the node's cell begins along the feature, and one over its width.
-    n_outliers : float
-        Hidden outliers in the node.
+    lower, per_unit, n_outliers : float
+        As in `threshold_gains`.
     best : float
         Gain to be beaten.
+    run_values, gains : float64 arrays
+        Work space.
 
     Returns
     -------
     gain, threshold, n_left
         The first threshold of maximal gain; ``n_left`` is 0 when none beats ``best``.
     """
-    threshold, n_left = 0.0, np.intp(0)
-    previous = values[order[start + first - 1]]
-    for i in range(first, last):
-        value = values[order[start + i]]
-        if value > previous:
-            middle = midpoint(previous, value)
-            share = (middle - lower) * per_unit
-            gain = split_gain(criterion, np.float64(i), np.float64(n), share, n_outliers)
-            if gain > best:
-                best, threshold, n_left = gain, middle, i
-            previous = value
-    return best, threshold, n_left
+    run = order[first - 1 : last]
+    for i in range(run.shape[0]):
+        run_values[i] = values[run[i]]
+    gains = gains[: last - first]
+    threshold_gains(
+        criterion,
+        run_values,
+        first,
+        np.float64(order.shape[0]),
+        lower,
+        per_unit,
+        n_outliers,
+        gains,
+    )
+    at = np.intp(-1)
+    for i in range(gains.shape[0]):
+        if gains[i] > best:
+            best, at = gains[i], i
+    if at < 0:
+        return best, 0.0, np.intp(0)
+    return best, midpoint(run_values[at], run_values[at + 1]), first + at
 
 
-@njit(cache=True, nogil=True)
-def bound_runs(criterion, values, order, start, n, lower, per_unit, n_outliers, bounds):
+@njit(cache=True, nogil=True, error_model="numpy")
+def bound_runs(criterion, values, order, lower, per_unit, n_outliers, edges, bounds):
     """Bound from above what each run of RUN thresholds can gain; -1 where it has none.
+
+    A gain grows with the distance of a / n from lambda, so that of a rectangle's four corners two
+    suffice: the most points on the least volume, and the fewest on the most.
+
+    Parameters
+    ----------
+    edges : float64 array of shape (>= n_runs(n) + 1,)
+        Work space.
+    bounds : float64 array of shape (n_runs(n),)
+        Receives the bounds.
 
     Returns
     -------
     bound, run
         The largest bound and the first run that has it.
     """
-    n_runs = (n - 1 + RUN - 1) // RUN
+    n = order.shape[0]
+    last_run = bounds.shape[0] - 1
+    for run in range(last_run + 1):
+        edges[run] = values[order[run * RUN]]
+    edges[last_run + 1] = values[order[n - 1]]
+    total = np.float64(n)
+    if criterion == GINI:
+        for run in range(bounds.shape[0]):
+            low, high = (edges[run] - lower) * per_unit, (edges[run + 1] - lower) * per_unit
+            a_min, a_max = np.float64(1 + run * RUN), min(np.float64((run + 1) * RUN), total - 1.0)
+            dense = gini_gain(a_max, total, low, n_outliers)
+            sparse = gini_gain(a_min, total, high, n_outliers)
+            bounds[run] = max(dense, sparse) * _ROUNDING if high > low else -1.0
+    else:
+        for run in range(bounds.shape[0]):
+            low, high = (edges[run] - lower) * per_unit, (edges[run + 1] - lower) * per_unit
+            a_min, a_max = np.float64(1 + run * RUN), min(np.float64((run + 1) * RUN), total - 1.0)
+            dense = entropy_gain(a_max, total, low, n_outliers)
+            sparse = entropy_gain(a_min, total, high, n_outliers)
+            bounds[run] = max(dense, sparse) * _ROUNDING if high > low else -1.0
     largest, at = -1.0, np.intp(0)
-    low = values[order[start]]
-    for run in range(n_runs):
-        first = 1 + run * RUN
-        last = min(first + RUN, n)
-        high = values[order[start + last - 1]]
-        bound = -1.0
-        if high > low:
-            bound = rectangle_bound(
-                criterion,
-                np.float64(first),
-                np.float64(last - 1),
-                np.float64(n),
-                (low - lower) * per_unit,
-                (high - lower) * per_unit,
-                n_outliers,
-            )
-            if bound > largest:
-                largest, at = bound, run
-        bounds[run] = bound
-        low = high
+    for run in range(bounds.shape[0]):
+        if bounds[run] > largest:
+            largest, at = bounds[run], run
     return largest, at
 
 
@@ -119,8 +164,14 @@ def n_runs(n):
     return (n - 1 + RUN - 1) // RUN
 
 
-@njit(cache=True, nogil=True)
-def best_split(criterion, values, orders, start, n, searched, lower, upper, n_outliers, bounds):
+@njit(cache=True, nogil=True, inline="always")
+def work_size(m):
+    """Return how many values the search of a node of at most m points looks at together."""
+    return max(n_runs(m), RUN, SEARCH_BY_RUNS) + 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def best_split(criterion, values, orders, searched, lower, upper, n_outliers, work, bounds):
     """Find the split of maximal gain of a node.
 
     Parameters
@@ -128,8 +179,8 @@ def best_split(criterion, values, orders, start, n, searched, lower, upper, n_ou
     criterion : {GINI, ENTROPY}
     values : float64 array of shape (d, m)
         The values of the sub-sample, feature by feature.
-    orders : int32 array of shape (d, m)
-        ``orders[j, start : start + n]`` are the node's points in ascending order of feature j.
+    orders : uint32 array of shape (d, n)
+        The node's points in ascending order of each feature.
     searched : int array
         The features to search, none of them constant in the node. Of equal splits the
         first found wins: the first feature of ``searched``, its lowest threshold.
@@ -137,6 +188,7 @@ def best_split(criterion, values, orders, start, n, searched, lower, upper, n_ou
         The node's cell.
     n_outliers : float
         Hidden outliers in the node.
+    work : float64 array of shape (2, work_size(m))
     bounds : float64 array of shape (d, n_runs(m))
         Work space.
 
@@ -145,6 +197,8 @@ def best_split(criterion, values, orders, start, n, searched, lower, upper, n_ou
     feature, threshold, n_left, gain
         ``feature`` is -1 if there is no split.
     """
+    n = orders.shape[1]
+    runs = n_runs(n)
     gain, threshold, n_left, feature = -1.0, 0.0, np.intp(0), np.intp(-1)
     to_beat = -1.0
     by_runs = n >= SEARCH_BY_RUNS
@@ -153,7 +207,14 @@ def best_split(criterion, values, orders, start, n, searched, lower, upper, n_ou
         for j in searched:
             per_unit = 1.0 / (upper[j] - lower[j])
             bound, run = bound_runs(
-                criterion, values[j], orders[j], start, n, lower[j], per_unit, n_outliers, bounds[j]
+                criterion,
+                values[j],
+                orders[j],
+                lower[j],
+                per_unit,
+                n_outliers,
+                work[0],
+                bounds[j, :runs],
             )
             if bound > largest:
                 largest, best_run, feature = bound, run, j
@@ -166,34 +227,34 @@ def best_split(criterion, values, orders, start, n, searched, lower, upper, n_ou
                 criterion,
                 values[j],
                 orders[j],
-                start,
-                n,
                 first,
                 min(first + RUN, n),
                 lower[j],
                 per_unit,
                 n_outliers,
                 -1.0,
+                work[0],
+                work[1],
             )
             feature = np.intp(-1)
     for j in searched:
         per_unit = 1.0 / (upper[j] - lower[j])
         if by_runs:
-            for run in range(n_runs(n)):
+            for run in range(runs):
                 if bounds[j, run] >= max(to_beat, gain):
                     first = 1 + run * RUN
                     found, cut, count = search_run(
                         criterion,
                         values[j],
                         orders[j],
-                        start,
-                        n,
                         first,
                         min(first + RUN, n),
                         lower[j],
                         per_unit,
                         n_outliers,
                         gain,
+                        work[0],
+                        work[1],
                     )
                     if count > 0:
                         gain, threshold, n_left, feature = found, cut, count, j
@@ -202,14 +263,14 @@ def best_split(criterion, values, orders, start, n, searched, lower, upper, n_ou
                 criterion,
                 values[j],
                 orders[j],
-                start,
-                n,
                 1,
                 n,
                 lower[j],
                 per_unit,
                 n_outliers,
                 gain,
+                work[0],
+                work[1],
             )
             if count > 0:
                 gain, threshold, n_left, feature = found, cut, count, j
