@@ -10,6 +10,7 @@ from typing import Any
 
 import jinja2
 import pandas as pd
+from matplotlib.figure import Figure
 
 from results.aggregate import make_cells
 from results.comparison import VERDICT_MEANINGS, compare
@@ -80,11 +81,8 @@ def _context(experiments: Experiments) -> dict[str, Any]:
     provenance = tabulate(frame)
     images: dict[str, list[Image]] = {}
     for drawn in draw_all(experiments):
-        uri = "data:image/svg+xml;base64," + base64.b64encode(render(drawn.figure, "svg")).decode(
-            "ascii"
-        )
         images.setdefault(drawn.group, []).append(
-            Image(safe(drawn.name), drawn.group, drawn.caption, uri)
+            Image(safe(drawn.name), drawn.group, drawn.caption, _embed(drawn.figure))
         )
     failed = failures(frame)
     return {
@@ -109,6 +107,13 @@ def _context(experiments: Experiments) -> dict[str, Any]:
         "provenance": _frame_grid("What the records were made with", provenance),
         "warnings": warnings_of(provenance),
     }
+
+
+def _embed(figure: Figure) -> str:
+    """Return the figure as a data URI: as SVG, or as PNG where hatches make that far smaller."""
+    vector, pixels = render(figure, "svg"), render(figure, "png")
+    kind, data = ("svg+xml", vector) if len(vector) <= 2 * len(pixels) else ("png", pixels)
+    return f"data:image/{kind};base64,{base64.b64encode(data).decode('ascii')}"
 
 
 def _facts(frame: pd.DataFrame, cells: pd.DataFrame) -> list[tuple[str, str]]:

@@ -1,0 +1,120 @@
+"""Departures of the protocol: each is measured on the cells both ways have, and on nothing else."""
+
+import pytest
+
+from results.aggregate import make_cells
+from results.experiments import from_records
+from results.protocols import effects, missing
+from results.protocols_output import rows_of, to_csv, to_markdown, write_protocols
+from tests.results.support import make_record
+
+
+def found(records):
+    return effects(make_cells(from_records(records).frame))
+
+
+def only(records, name):
+    return [e for e in found(records) if e.departure.name == name]
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "second"),
+    [
+        ("Orca", {"algorithm": "orca"}, {"algorithm": "orca_clean"}),
+        ("neighbours of LOF", {"algorithm": "lof"}, {"algorithm": "lof_text"}),
+        (
+            "training labels for OCRFsampling",
+            {"algorithm": "ocrfsampling_supervised"},
+            {"algorithm": "ocrfsampling"},
+        ),
+        (
+            "points outside the training box",
+            {"algorithm": "oneclassrf"},
+            {"algorithm": "oneclassrf", "variant": "out_of_bounds=null"},
+        ),
+        ("protocol (exact metrics of both)", {"protocol": "paper"}, {"protocol": "clean"}),
+        (
+            "subset of anomalies",
+            {"config": {"protocol": {"name": "paper", "anomaly_subset": "per_split"}}},
+            {"config": {"protocol": {"name": "paper", "anomaly_subset": "fixed"}}, "key": "e" * 64},
+        ),
+    ],
+)
+def test_each_departure_is_its_two_means_over_common_data_sets(name, first, second):
+    records = [make_record(roc=0.6, pr=0.3, **first), make_record(roc=0.9, pr=0.2, **second)]
+    key = {k: v.replace("e", "d") if k == "key" else v for k, v in second.items()}
+    records += [
+        make_record("wilt", roc=0.5, pr=0.1, **first),
+        make_record("wilt", roc=0.6, pr=0.5, **key),
+        make_record("adult", roc=0.1, **first),  # only one way: must not count
+    ]
+    if name == "subset of anomalies":  # the usual way keeps the plain name
+        records.append(make_record("pima", split=1, roc=0.6, pr=0.3, **first))
+    roc, pr = only(records, name)
+    assert roc.datasets == ("pima", "wilt")
+    assert (roc.published, roc.alternative) == pytest.approx((0.55, 0.75))
+    assert roc.change == pytest.approx(0.2)
+    assert (roc.farthest, roc.farthest_change) == ("pima", pytest.approx(0.3))
+    assert pr.change == pytest.approx(0.15)
+    assert pr.farthest == "wilt"
+
+
+def test_shuttle_s_duplicates_are_measured_on_shuttle_alone():
+    def run(dataset, repeat, roc, split):
+        config = {
+            "protocol": {"name": "paper", "repeat_published_rows": repeat},
+            "dataset": {"name": dataset, "repeat": repeat},
+        }
+        return make_record(
+            dataset,
+            config=config,
+            roc=roc,
+            split=split,
+            key=f"{hash((dataset, repeat, split)) % 16**16:064x}",
+        )
+
+    records = [run(d, True, 0.9, s) for d in ("shuttle", "pima") for s in range(2)]
+    records += [run("shuttle", False, 0.7, 0), run("pima", False, 0.1, 0)]
+    roc, _ = only(records, "repeated rows of shuttle")
+    assert roc.datasets == ("shuttle",)
+    assert roc.change == pytest.approx(-0.2)
+
+
+def test_area_of_curves_against_exact_metrics():
+    record = make_record(
+        metrics={
+            "roc_auc": 0.7,
+            "average_precision": 0.13,
+            "roc_auc_curve": 0.69,
+            "pr_auc_curve": 0.49,
+        }
+    )
+    roc, pr = only([record], "area")
+    assert roc.change == pytest.approx(0.01)
+    assert pr.change == pytest.approx(-0.36)
+
+
+def test_what_cannot_be_measured_is_named(recorder):
+    records = [make_record("pima", "orca"), make_record("wilt", "orca_clean", status="timeout")]
+    names = missing(found(records))
+    assert "Orca: as run against clean" in names
+    assert len(names) == 10
+    write_protocols(from_records(records), recorder.output)
+    assert "not measured: Orca: as run against clean" in recorder.output.remarks
+
+
+def test_the_table_says_how_many_data_sets_and_signs_changes():
+    records = [make_record("pima", "orca", roc=0.5), make_record("pima", "orca_clean", roc=0.7)]
+    rows = rows_of(only(records, "Orca"))
+    assert rows[0][:8] == [
+        "Orca: as run / clean",
+        "Orca",
+        "novelty",
+        "1",
+        "0.500",
+        "0.700",
+        "+0.200",
+        "pima +0.200",
+    ]
+    assert "pima +0.200" in to_markdown(rows)
+    assert to_csv(rows).splitlines()[0].endswith("pr_published,pr_other,pr_change,pr_largest")

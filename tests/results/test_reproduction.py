@@ -1,0 +1,144 @@
+"""REPRODUCTION.md: generated blocks change, hand-written sentences never do."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from results.aggregate import make_cells
+from results.comparison import compare
+from results.experiments import from_records
+from results.reproduction import (
+    REASONS,
+    explain,
+    make_blocks,
+    marked,
+    rankings,
+    read_reasons,
+    skeleton,
+    update,
+    write_reproduction,
+)
+from tests.results.support import make_record, published_records
+
+HEADER = "setting,dataset,algorithm,metric,reason\n"
+
+
+def reasons_file(tmp_path, text):
+    path = tmp_path / "reasons.csv"
+    path.write_text(HEADER + text, encoding="utf-8")
+    return path
+
+
+sentences = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=40).filter(
+    lambda t: "<!--" not in t
+)
+
+
+@given(st.lists(sentences, min_size=4, max_size=4), sentences, sentences)
+def test_text_outside_the_blocks_is_kept_to_the_letter(parts, old, new):
+    names = ["summary", "clean", "differs"]
+    before = parts[0] + "".join(marked(n, old) + p for n, p in zip(names, parts[1:], strict=True))
+    after, problems = update(before, dict.fromkeys(names, new))
+    assert after == parts[0] + "".join(
+        marked(n, new) + p for n, p in zip(names, parts[1:], strict=True)
+    )
+    assert not problems
+    assert update(after, dict.fromkeys(names, new))[0] == after
+
+
+def test_backslashes_and_group_references_in_numbers_are_no_patterns():
+    text, _ = update(marked("a", "x"), {"a": r"\1 \g<0> \n"})
+    assert text == marked("a", r"\1 \g<0> \n")
+
+
+def test_unknown_and_absent_blocks_are_named_and_left():
+    text, problems = update(marked("other", "keep"), {"summary": "new"})
+    assert text == marked("other", "keep")
+    assert problems == ["unknown block 'other' left as it is", "the file has no block 'summary'"]
+
+
+def test_a_block_without_an_end_is_refused_before_anything_is_replaced():
+    with pytest.raises(ValueError, match="'summary' has no line <!-- end: summary -->"):
+        update("<!-- generated: summary -->\nnumbers\nmy sentences", {"summary": "new"})
+
+
+def test_the_skeleton_has_every_block(paper_records):
+    blocks, _ = make_blocks(from_records(paper_records[:50]), [])
+    text, problems = update(skeleton(), blocks)
+    assert not problems
+    assert "162 of" not in text
+
+
+def test_a_rerun_with_other_numbers_keeps_sentences_and_reasons(paper_records, recorder, tmp_path):
+    file = tmp_path / "REPRODUCTION.md"
+    reasons = reasons_file(tmp_path, 'novelty,wilt,rfc,roc_auc_curve,"R draws, differently."\n')
+    write_reproduction(from_records(paper_records), recorder.output, file, reasons)
+    assert any("not needed any more: novelty, wilt, rfc" in r for r in recorder.output.remarks)
+    text = file.read_text()
+    assert "162 of 162" in text
+    file.write_text(text.replace("## What differs\n", "## What differs\n\nMy own sentence.\n"))
+    changed = [
+        r
+        for r in paper_records
+        if (r.dataset, r.algorithm, r.setting) != ("wilt", "rfc", "novelty")
+    ]
+    changed += [make_record("wilt", "rfc", split=s, roc=0.5, pr=0.631) for s in range(10)]
+    write_reproduction(from_records(changed), recorder.output, file, reasons)
+    text = file.read_text()
+    assert "My own sentence." in text
+    assert "161 of 162" in text
+    assert "R draws, differently." in text
+    assert "**0.500 (0.896)**" in text
+
+
+def test_each_cell_takes_its_most_specific_reason(tmp_path):
+    path = reasons_file(
+        tmp_path,
+        "novelty,*,iforest,*,general\nnovelty,pima,iforest,roc_auc_curve,special\nnovelty,wilt,lof,*,unused\n",
+    )
+    records = [make_record("pima", roc=0.1, pr=0.183), make_record("wilt", roc=0.1, pr=0.045)]
+    table = compare(make_cells(from_records(records).frame))
+    explained, unused = explain(table, read_reasons(path))
+    by_cell = {(row["dataset"], row["metric"]): reason for row, reason in explained}
+    assert by_cell["pima", "roc_auc_curve"] == "special"
+    assert by_cell["wilt", "roc_auc_curve"] == "general"
+    assert [reason.reason for reason in unused] == ["unused"]
+    assert explain(table, [])[0][0][1] == "unexplained"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("novelty,wilt,rfc,auc,x\n", "line 2: metric 'auc' is none of roc_auc_curve"),
+        ("both,wilt,rfc,*,x\n", "line 2: setting 'both'"),
+        ("novelty,wilt,rfc,*, \n", "line 2: the reason is empty"),
+        ("novelty,wilt,rfc,*,a,b\n", "line 2: the columns must be"),
+    ],
+)
+def test_a_wrong_line_of_reasons_is_named(tmp_path, line, message):
+    with pytest.raises(ValueError, match=message):
+        read_reasons(reasons_file(tmp_path, line))
+
+
+def test_the_project_s_own_reasons_are_valid():
+    assert REASONS.exists()
+    assert read_reasons(REASONS)
+
+
+def test_rankings_compare_both_protocols_on_common_data_sets():
+    records = [r for r in published_records(1) if r.algorithm in ("oneclassrf", "iforest")]
+    clean = [
+        make_record(
+            r.dataset,
+            r.algorithm,
+            setting=r.setting,
+            protocol="clean",
+            roc=0.9 if r.algorithm == "iforest" else 0.1,
+        )
+        for r in records
+        if r.dataset != "http"
+    ]
+    text = rankings(make_cells(from_records([*records, *clean]).frame))
+    assert "http" not in text
+    row = next(line for line in text.splitlines() if "iForest" in line)
+    assert row.split("|")[3].strip() == "1.00"
