@@ -16,7 +16,7 @@ FLANK_ENDS: Final = 2.868
 OUTLIER_DENSITY_RANGE: Final = (9 / 3.8 - 0.2 / 3.8, 15.05 / 3.8)
 #: Where its splits are drawn: the first one, then one in each child.
 OUTLIER_DENSITY_SPLITS: Final = (12.7 / 3.8, 9.7 / 3.8, 13.7 / 3.8)
-#: How high G is drawn, as a density of the same scale as F: before, after one and after three splits.
+#: How high G is drawn before, after one and after three splits, on the scale of F as drawn.
 OUTLIER_DENSITY_HEIGHTS: Final = (
     (0.5 / 5.7,),
     (1.0 / 5.7, 0.17 / 5.7),
@@ -39,7 +39,7 @@ def skewed_density(x: Floats) -> Floats:
 
 
 def skewed_distribution(n_points: int = 100_001) -> tuple[Floats, Floats, Floats]:
-    """Return positions, F's density and its distribution function, normalised on the figure's range."""
+    """Return positions, and F's density and distribution function, normalised on the figure."""
     x = np.linspace(*OUTLIER_DENSITY_RANGE, n_points)
     density = skewed_density(x)
     steps = 0.5 * (density[1:] + density[:-1]) * np.diff(x)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 #: Okabe and Ito's colours, which colour-blind readers tell apart.
 BLUE: Final = "#0072B2"
@@ -17,7 +18,7 @@ PINK: Final = "#CC79A7"
 GREY: Final = "#7F7F7F"
 LIGHT: Final = "#DCE9F2"
 
-STYLE: Final = {
+STYLE: Final[dict[Any, Any]] = {
     "font.size": 8,
     "axes.titlesize": 9,
     "axes.spines.top": False,
@@ -49,6 +50,8 @@ class Illustration:
         What this computation shows, numbers included.
     holds : bool
         Whether the claim holds here.
+    verdict : str
+        The same in words, which may set limits to it.
     numbers : dict of str to float
         The numbers of `finding`.
     """
@@ -59,12 +62,12 @@ class Illustration:
     claim: str
     finding: str
     holds: bool
+    verdict: str
     numbers: dict[str, float]
 
     def text(self) -> str:
         """Return the caption."""
-        verdict = "holds" if self.holds else "does not hold as drawn"
-        return f"{self.source}\nPaper: {self.claim}\nHere: {self.finding}\nThe paper's claim {verdict}.\n"
+        return f"{self.source}\nPaper: {self.claim}\nHere: {self.finding}\n{self.verdict}\n"
 
     def save(self, folder: Path) -> list[Path]:
         """Write the figure (PDF and PNG, the caption below it) and its caption as text."""
@@ -77,9 +80,8 @@ class Illustration:
         ]
         room = _LINE_INCHES * len(lines) + 0.15
         self.figure.set_size_inches(width, height + room)
-        self.figure.get_layout_engine().set(
-            rect=(0, room / (height + room), 1, 1 - room / (height + room))
-        )
+        bottom = room / (height + room)
+        self.figure.set_layout_engine(ConstrainedLayoutEngine(rect=(0, bottom, 1, 1 - bottom)))
         self.figure.text(
             0.08 / width,
             0.06 / (height + room),

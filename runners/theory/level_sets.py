@@ -43,7 +43,7 @@ def illustrate(seed: int = 0) -> Illustration:
             mesh = plot_level_sets(forest, X, ax=axes, levels=12, rasterized=True)
             figure.colorbar(mesh, ax=axes, label="score", format="%.2f")
             area, separation = _concentration(forest, X, rng)
-            axes.set_title(f"{title}, {name}: AUC {separation:.3f} against uniform")
+            axes.set_title(f"{title}, {name} (AUC {separation:.3f})")
             key = f"{title}, {name}"
             numbers[f"{key}: area"] = area
             numbers[f"{key}: auc"] = separation
@@ -61,16 +61,16 @@ def illustrate(seed: int = 0) -> Illustration:
         for key in trees
     )
     finding = " ".join(
-        f"{title.capitalize()}: the tree has {numbers[f'{title}, one tree: leaves']:.0f} leaves and as "
-        f"many rectangles, with {numbers[f'{title}, one tree: levels']:.0f} distinct scores; the level "
-        f"set that holds 90 % of the points (or the next larger one) covers "
+        f"{title.capitalize()}: the tree has {numbers[f'{title}, one tree: leaves']:.0f} leaves "
+        f"with {numbers[f'{title}, one tree: levels']:.0f} distinct scores; its smallest level set "
+        f"with 90 % of the points covers "
         f"{numbers[f'{title}, one tree: area']:.0%} of their bounding box, "
         f"{numbers[f'{title}, 100 trees: area']:.0%} with the forest."
         for title in samples
     )
     finding += (
-        " A tree's low levels are the shallow cells cut off first, at the edges; the forest's "
-        "follow the points."
+        " AUC: points against uniform ones. A tree's low levels are the cells that are cut off "
+        "first, at the edges; the forest's follow the points."
     )
     return Illustration(
         "theory_level_sets",
@@ -79,6 +79,9 @@ def illustrate(seed: int = 0) -> Illustration:
         CLAIM,
         finding,
         holds,
+        "As the caption says: a single tree's level sets are unions of a few rectangles."
+        if holds
+        else "The single tree does not give nested level sets that hold the points.",
         numbers,
     )
 
