@@ -24,7 +24,7 @@ from ._presort import rank_columns
 from ._sampling import sample_features, sample_rows
 from ._scoring import depth_scores, leaf_depths, leaf_log_densities
 from ._traversal import (
-    BLOCK_ROWS,
+    block_rows,
     log_sum_exp_over_trees,
     outside_box,
     pack_nodes,
@@ -333,7 +333,6 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             for parts in zip(*blocks, strict=True)
         )
         self._first_node = np.concatenate([[0], np.cumsum(n_nodes)])
-        self._tree_depth = np.maximum.reduceat(self._depth, self._first_node[:-1]).astype(np.int64)
         self._nodes = pack_nodes(self._left, self._feature, self._threshold, self._first_node)
         importances = importances.mean(axis=0)
         total = importances.sum()
@@ -354,8 +353,9 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         scores = np.empty(n_samples)
         outside = np.zeros(n_samples if self.out_of_bounds else 0, bool)
         n_jobs = effective_n_jobs(self.n_jobs)
-        chunk = max(_CHUNK_BYTES // (8 * n_features * n_jobs), BLOCK_ROWS)
-        chunk = min(chunk, max(-(-n_samples // n_jobs), BLOCK_ROWS))
+        # Enough chunks to keep the threads busy, none so large that its copy would count.
+        size = block_rows(n_features)
+        chunk = max(min(_CHUNK_BYTES // (8 * n_features), -(-n_samples // (4 * n_jobs))), size)
 
         def score_chunk(start: int) -> None:
             part = slice(start, min(start + chunk, n_samples))
@@ -373,16 +373,17 @@ class OneClassRF(OutlierMixin, BaseEstimator):
 
     def _score_rows(self, rows: np.ndarray) -> np.ndarray:
         """Score C-contiguous float64 rows."""
-        n_trees = self._tree_depth.shape[0]
-        walk = (rows, self._nodes.view(np.float64), self._nodes, self._first_node, self._tree_depth)
+        n_trees = self._tree_seeds.shape[0]
+        walk = (rows, self._nodes.view(np.float64), self._nodes, self._first_node)
+        size = block_rows(rows.shape[1])
         total = np.empty(rows.shape[0])
         if self.scoring == "depth":
-            sum_over_trees(*walk, self._leaf_value, BLOCK_ROWS, total)
+            sum_over_trees(*walk, self._leaf_value, size, total)
             return depth_scores(total, n_trees, self.max_samples_)
         if self.scoring == "density":
-            log_sum_exp_over_trees(*walk, self._leaf_value, BLOCK_ROWS, total)
+            log_sum_exp_over_trees(*walk, self._leaf_value, size, total)
             return total - np.log(n_trees)
-        sum_over_trees(*walk, self._leaf_value, BLOCK_ROWS, total)
+        sum_over_trees(*walk, self._leaf_value, size, total)
         log_volume = np.empty(rows.shape[0])
-        log_sum_exp_over_trees(*walk, self._log_volume, BLOCK_ROWS, log_volume)
+        log_sum_exp_over_trees(*walk, self._log_volume, size, log_volume)
         return np.log(total) - log_volume

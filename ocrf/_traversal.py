@@ -1,9 +1,13 @@
-"""Walking rows down the trees, block by block: compact nodes, one tree at a time.
+"""Taking rows down the trees, block by block.
+
+Down a tree, rows travel in company: a node holds the list of the block's rows that reach it, and hands
+it on to its children by a branch-free partition. Its threshold and its feature's column stay at hand for
+the whole list, where a row that walks alone would fetch a node and a value at every step. Only when few
+are left do they walk alone.
 
 For the walk a node is 16 bytes, two 64-bit words: the threshold, and the feature (upper half) with the
-left child (lower half, counted from the tree's root; the right child is the next node). A leaf is its own
-left child and sends everybody there, so that a walk of as many steps as the tree is deep ends in the leaf
-whatever its depth: no branch depends on the data, and the rows of a block overlap in the processor.
+left child (lower half, counted from the tree's root; the right child is the next node). A leaf is its
+own left child.
 """
 
 from __future__ import annotations
@@ -11,12 +15,23 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-# Rows of a block: their features and positions stay in the fastest cache, and a tree that is
-# fetched from memory serves them all.
-BLOCK_ROWS = 512
+# What a block's columns take: they stay in the second-level cache while a hundred trees use them.
+_BLOCK_BYTES = 512 * 1024
 
-_SHIFT = np.int64(32)
-_LOW_32 = np.int64(0xFFFFFFFF)
+# A list of fewer rows costs more than it saves.
+_COMPANY = 8
+
+# Pending nodes of a depth-first walk that takes the smaller child first: log2 of the rows at most.
+_MAX_PENDING = 34
+
+_ONE = np.uintp(1)
+_SHIFT = np.uint64(32)
+_LOW_32 = np.uint64(0xFFFFFFFF)
+
+
+def block_rows(n_features):
+    """Return how many rows are taken through a tree together."""
+    return min(max(_BLOCK_BYTES // (8 * n_features), 256), 16384)
 
 
 def pack_nodes(left, feature, threshold, first_node):
@@ -32,104 +47,183 @@ def pack_nodes(left, feature, threshold, first_node):
 
     Returns
     -------
-    nodes : int64 array of shape (n_nodes, 2)
+    nodes : uint64 array of shape (n_nodes, 2)
         The threshold's bits, and ``feature << 32 | left``.
     """
     is_leaf = left < 0
     own = np.arange(left.shape[0]) - np.repeat(first_node[:-1], np.diff(first_node))
-    nodes = np.empty((left.shape[0], 2), np.int64)
-    nodes[:, 0] = np.where(is_leaf, np.inf, threshold).view(np.int64)
+    nodes = np.empty((left.shape[0], 2), np.uint64)
+    nodes[:, 0] = threshold.view(np.uint64)
     nodes[:, 1] = np.where(is_leaf, own, left)
-    nodes[:, 1] |= np.where(is_leaf, 0, feature).astype(np.int64) << _SHIFT
+    nodes[:, 1] |= np.where(is_leaf, 0, feature).astype(np.uint64) << _SHIFT
     return nodes
 
 
 @njit(cache=True, nogil=True)
-def walk_block(X, start, stop, thresholds, links, first, n_steps, position):
-    """Find the leaves of rows ``start`` ... ``stop - 1`` in one tree.
+def partition_by_value(rows, column, threshold, result):
+    """Write the rows below the threshold from the front, the others from the back.
 
-    Parameters
-    ----------
-    X : float64 array of shape (n_samples, n_features), C-contiguous
-    thresholds : float64 array of shape (n_nodes, 2)
-        The compact nodes as floats (column 0 is read).
-    links : int64 array of shape (n_nodes, 2)
-        The same memory as integers (column 1 is read).
-    first, n_steps : int
-        The tree's first node and depth.
-    position : int64 array of shape (>= stop - start,)
-        Receives the leaves, as positions in the node arrays.
+    Returns
+    -------
+    n_left : int
     """
-    n = stop - start
-    for i in range(n):
-        position[i] = first
-    for _ in range(n_steps):
-        for i in range(n):
-            node = position[i]
-            link = links[node, 1]
-            goes_right = X[start + i, link >> _SHIFT] >= thresholds[node, 0]
-            position[i] = first + (link & _LOW_32) + goes_right
+    to_left, to_right = np.uintp(0), np.uintp(rows.shape[0] - 1)
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        goes_right = np.uintp(column[row] >= threshold)
+        result[to_right if goes_right else to_left] = row
+        to_left += _ONE - goes_right
+        to_right -= goes_right
+    return np.intp(to_left)
 
 
 @njit(cache=True, nogil=True)
-def sum_over_trees(X, thresholds, links, first_node, tree_depth, leaf_value, block_rows, total):
+def find_leaves(columns, n_rows, thresholds, links, lists, leaves):
+    """Find the leaf of each row of a block in one tree.
+
+    Parameters
+    ----------
+    columns : float64 array of shape (n_features, >= n_rows)
+        The block's rows, feature by feature.
+    thresholds : float64 array of shape (n_nodes, 2)
+        The tree's compact nodes as floats (column 0 is read).
+    links : uint64 array of shape (n_nodes, 2)
+        The same memory as integers (column 1 is read).
+    lists : uint32 array of shape (2, >= n_rows)
+        Work space.
+    leaves : uint32 array of shape (>= n_rows,)
+        Receives the leaves, counted from the tree's root.
+    """
+    pending = np.empty((_MAX_PENDING, 4), np.intp)  # node, start, end, which of the lists
+    pending[0, 0], pending[0, 1], pending[0, 2], pending[0, 3] = 0, 0, n_rows, 0
+    for i in range(n_rows):
+        lists[0, i] = i
+    n_pending = 1
+    while n_pending > 0:
+        n_pending -= 1
+        node, start, end, turn = (
+            np.uintp(pending[n_pending, 0]),
+            pending[n_pending, 1],
+            pending[n_pending, 2],
+            pending[n_pending, 3],
+        )
+        rows = lists[turn, start:end]
+        link = links[node, 1]
+        left = np.uintp(link & _LOW_32)
+        if left == node:
+            for i in range(rows.shape[0]):
+                leaves[rows[i]] = np.uint32(node)
+        elif end - start < _COMPANY:
+            for i in range(rows.shape[0]):
+                row = rows[i]
+                at, to, way = node, left, link
+                while to != at:
+                    goes_right = columns[way >> _SHIFT, row] >= thresholds[at, 0]
+                    at = to + np.uintp(goes_right)
+                    way = links[at, 1]
+                    to = np.uintp(way & _LOW_32)
+                leaves[row] = np.uint32(at)
+        else:
+            n_left = partition_by_value(
+                rows, columns[link >> _SHIFT], thresholds[node, 0], lists[1 - turn, start:end]
+            )
+            middle = start + n_left
+            left_last = n_left <= end - middle
+            for k in range(2):
+                is_left = (k == 1) == left_last
+                a, b = (start, middle) if is_left else (middle, end)
+                if b > a:
+                    pending[n_pending, 0] = np.intp(left) if is_left else np.intp(left) + 1
+                    pending[n_pending, 1] = a
+                    pending[n_pending, 2] = b
+                    pending[n_pending, 3] = 1 - turn
+                    n_pending += 1
+
+
+@njit(cache=True, nogil=True)
+def load_block(X, start, stop, columns):
+    """Copy rows ``start`` ... ``stop - 1`` of ``X`` into ``columns``, feature by feature."""
+    for i in range(start, stop):
+        for j in range(X.shape[1]):
+            columns[j, i - start] = X[i, j]
+
+
+@njit(cache=True, nogil=True)
+def sum_over_trees(X, thresholds, links, first_node, leaf_value, size, total):
     """Add up the values of each row's leaves, ``total[i]`` = sum over trees.
 
     Trees are added in their order for every row, so that neither the size of the blocks nor the
     number of threads shows in the result.
+
+    Parameters
+    ----------
+    X : float64 array of shape (n_samples, n_features), C-contiguous
+    thresholds, links : arrays of shape (n_nodes, 2)
+        The compact nodes of all trees, as floats and as integers.
+    first_node : int64 array of shape (n_trees + 1,)
+    leaf_value : float64 array of shape (n_nodes,)
+    size : int
+        Rows of a block.
+    total : float64 array of shape (n_samples,)
     """
-    n_samples = X.shape[0]
-    position = np.empty(block_rows, np.int64)
-    for start in range(0, n_samples, block_rows):
-        stop = min(start + block_rows, n_samples)
-        for i in range(start, stop):
-            total[i] = 0.0
-        for t in range(tree_depth.shape[0]):
-            walk_block(X, start, stop, thresholds, links, first_node[t], tree_depth[t], position)
-            for i in range(stop - start):
-                total[start + i] += leaf_value[position[i]]
+    columns = np.empty((X.shape[1], size))
+    lists = np.empty((2, size), np.uint32)
+    leaves = np.empty(size, np.uint32)
+    for start in range(0, X.shape[0], size):
+        stop = min(start + size, X.shape[0])
+        load_block(X, start, stop, columns)
+        part = total[start:stop]
+        part[:] = 0.0
+        for t in range(first_node.shape[0] - 1):
+            a, b = first_node[t], first_node[t + 1]
+            find_leaves(columns, stop - start, thresholds[a:b], links[a:b], lists, leaves)
+            value = leaf_value[a:b]
+            for i in range(part.shape[0]):
+                part[i] += value[leaves[i]]
 
 
 @njit(cache=True, nogil=True)
-def log_sum_exp_over_trees(
-    X, thresholds, links, first_node, tree_depth, leaf_value, block_rows, total
-):
+def log_sum_exp_over_trees(X, thresholds, links, first_node, leaf_value, size, total):
     """Add up the exponentials of each row's leaf values, ``total[i]`` = log sum over trees exp.
 
     The running maximum is taken out, so that values of any magnitude neither over- nor underflow.
+    Parameters as in `sum_over_trees`.
     """
-    n_samples = X.shape[0]
-    position = np.empty(block_rows, np.int64)
-    largest = np.empty(block_rows)
-    for start in range(0, n_samples, block_rows):
-        stop = min(start + block_rows, n_samples)
-        for i in range(stop - start):
-            total[start + i] = 0.0
-            largest[i] = -np.inf
-        for t in range(tree_depth.shape[0]):
-            walk_block(X, start, stop, thresholds, links, first_node[t], tree_depth[t], position)
-            for i in range(stop - start):
-                value = leaf_value[position[i]]
+    columns = np.empty((X.shape[1], size))
+    lists = np.empty((2, size), np.uint32)
+    leaves = np.empty(size, np.uint32)
+    largest = np.empty(size)
+    for start in range(0, X.shape[0], size):
+        stop = min(start + size, X.shape[0])
+        load_block(X, start, stop, columns)
+        part = total[start:stop]
+        part[:] = 0.0
+        largest[:] = -np.inf
+        for t in range(first_node.shape[0] - 1):
+            a, b = first_node[t], first_node[t + 1]
+            find_leaves(columns, stop - start, thresholds[a:b], links[a:b], lists, leaves)
+            for i in range(part.shape[0]):
+                value = leaf_value[a + leaves[i]]
                 if value > largest[i]:
-                    total[start + i] = total[start + i] * np.exp(largest[i] - value) + 1.0
+                    part[i] = part[i] * np.exp(largest[i] - value) + 1.0
                     largest[i] = value
                 else:
-                    total[start + i] += np.exp(value - largest[i])
-        for i in range(stop - start):
-            total[start + i] = largest[i] + np.log(total[start + i])
+                    part[i] += np.exp(value - largest[i])
+        for i in range(part.shape[0]):
+            part[i] = largest[i] + np.log(part[i])
 
 
 @njit(cache=True, nogil=True)
-def leaves_over_trees(X, thresholds, links, first_node, tree_depth, block_rows, leaves):
-    """Find each row's leaf in each tree, counted from the tree's root, ``leaves[i, t]``."""
-    n_samples = X.shape[0]
-    position = np.empty(block_rows, np.int64)
-    for start in range(0, n_samples, block_rows):
-        stop = min(start + block_rows, n_samples)
-        for t in range(tree_depth.shape[0]):
-            walk_block(X, start, stop, thresholds, links, first_node[t], tree_depth[t], position)
-            for i in range(stop - start):
-                leaves[start + i, t] = position[i] - first_node[t]
+def leaves_of_tree(X, thresholds, links, size, result):
+    """Find each row's leaf in one tree, counted from its root."""
+    columns = np.empty((X.shape[1], size))
+    lists = np.empty((2, size), np.uint32)
+    leaves = np.empty(size, np.uint32)
+    for start in range(0, X.shape[0], size):
+        stop = min(start + size, X.shape[0])
+        load_block(X, start, stop, columns)
+        find_leaves(columns, stop - start, thresholds, links, lists, leaves)
+        result[start:stop] = leaves[: stop - start]
 
 
 @njit(cache=True, nogil=True)

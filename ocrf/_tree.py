@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ._traversal import BLOCK_ROWS, leaves_over_trees, pack_nodes
+from ._traversal import block_rows, leaves_of_tree, pack_nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,17 +75,9 @@ class OneClassTree:
         X = np.ascontiguousarray(X, dtype=np.float64)
         first_node = np.array([0, self.node_count])
         nodes = pack_nodes(self.children_left, self.feature, self.threshold, first_node)
-        leaves = np.empty((X.shape[0], 1), np.int64)
-        leaves_over_trees(
-            X,
-            nodes.view(np.float64),
-            nodes,
-            first_node,
-            np.array([self.max_depth]),
-            BLOCK_ROWS,
-            leaves,
-        )
-        return leaves[:, 0]
+        leaves = np.empty(X.shape[0], np.int64)
+        leaves_of_tree(X, nodes.view(np.float64), nodes, block_rows(X.shape[1]), leaves)
+        return leaves
 
     def decision_path(self, X) -> csr_matrix:
         """Return which nodes each row goes through, root and leaf included.
