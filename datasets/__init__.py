@@ -2,6 +2,7 @@
 
 from datasets.dataset import Dataset, Split
 from datasets.errors import DataError, DataUnavailable, WrongContent
+from datasets.identity import content_key
 from datasets.loading import load
 from datasets.splits import make_split
 
@@ -11,6 +12,7 @@ __all__ = [
     "Dataset",
     "Split",
     "WrongContent",
+    "content_key",
     "load",
     "make_split",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 import numpy as np
 import pyarrow as pa
@@ -87,6 +88,8 @@ def _target(table: pa.Table, definition: Definition, where: str) -> str:
 def _labels(table: pa.Table, target: str, where: str) -> tuple[list[str], NDArray[np.intp]]:
     """Return the distinct labels, spelled uniformly, and every row's position among them."""
     column = table[target]
+    if not len(column):
+        raise DataError(f"{where}: 0 rows are left, and at least 2 are needed")
     if missing := _n_missing(column):
         raise DataError(
             f"{where}: {missing} of {len(column)} labels are missing in column {target!r}"
@@ -94,8 +97,6 @@ def _labels(table: pa.Table, target: str, where: str) -> tuple[list[str], NDArra
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     encoded = column.unify_dictionaries().combine_chunks()
-    if isinstance(encoded, pa.ChunkedArray):  # an empty table has no chunk to return
-        return [], np.empty(0, dtype=np.intp)
     spelled = [label_key(value) for value in encoded.dictionary.to_pylist()]
     labels = sorted(set(spelled))
     position = np.array([labels.index(label) for label in spelled], dtype=np.intp)
@@ -188,8 +189,8 @@ def _numbers(column: pa.ChunkedArray, name: str, where: str) -> NDArray[np.float
         or pa.types.is_boolean(column.type)
     )
     if not numeric and len(column) > column.null_count:
-        kind = "dates or times" if pa.types.is_temporal(column.type) else "text"
         value = str(column.drop_null()[0].as_py())
+        kind = "dates or times" if _is_date(value) else "text"
         raise DataError(
             f"{where}: column {name!r} holds {kind} ({value!r}), and features must be numbers; "
             "leave it out with drop_columns, or turn it into numbers first"
@@ -206,6 +207,14 @@ def _numbers(column: pa.ChunkedArray, name: str, where: str) -> NDArray[np.float
             f"{int(np.argmin(np.isfinite(values)))} (counted from 0)"
         )
     return values
+
+
+def _is_date(value: str) -> bool:
+    try:
+        datetime.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
 
 
 def _listed(names: Sequence[str]) -> str:

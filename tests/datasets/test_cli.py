@@ -1,0 +1,147 @@
+"""python -m datasets."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from datasets.cli import main
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("OCRF_DATA_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "100")
+    return tmp_path / "home"
+
+
+def words(text):
+    return text.split()
+
+
+def row(text, name):
+    (line,) = [line for line in text.splitlines() if line.split()[:1] == [name]]
+    return line.split()
+
+
+def test_what_is_bundled_is_shown_and_what_is_missing_named(home, capsys):
+    assert main([]) == 0
+    out = capsys.readouterr().out
+    assert row(out, "pima") == words("pima 768 8 34.90 % 768 x 8, 34.9 % bundled same")
+    assert row(out, "http") == words("http 567498 x 3, 0.39 % not here")
+    assert f"no http.parquet in {home}" in out
+    assert "python -m datasets fetch" in out
+    assert len([line for line in out.splitlines() if line.split()[-1:] == ["same"]]) == 5
+
+
+@pytest.mark.mirror
+def test_all_twelve_are_shown(data_home, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main([f"data.home={data_home}"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len([line for line in lines if line.split()[-1:] == ["same"]]) == 12
+
+
+def test_another_table_is_named_and_the_status_says_so(home, capsys):
+    home.mkdir()
+    pd.DataFrame({"a": [1.0, 2.0], "class": ["n", "w"]}).to_parquet(home / "wilt.parquet")
+    # The file is refused, so the data set is not here...
+    assert main(["dataset=wilt"]) == 0
+    assert "2 rows, 4839 expected" in " ".join(capsys.readouterr().out.split())
+    # ...and a YAML whose Table 1 is another one is a difference.
+    assert main(["dataset=pima", "dataset.published=[769,8,34.9]"]) == 1
+    assert "DIFFERENT" in capsys.readouterr().out
+    assert main(["dataset=pima", "dataset.published=[768,8,34.8]"]) == 1
+
+
+def test_the_clean_protocol_shows_shuttle_unrepeated(home, capsys):
+    assert main(["dataset=shuttle", "protocol=clean"]) == 0
+    assert row(capsys.readouterr().out, "shuttle")[-1] == "unrepeated"
+
+
+def test_own_data_are_shown(home, tmp_path, capsys):
+    (tmp_path / "my.csv").write_text("a,label\n1,0\n2,0\n3,1\n")
+    path = f"data.path={tmp_path}/my.csv"
+    assert main(["dataset=custom", path, "data.anomalies=[1]"]) == 0
+    assert row(capsys.readouterr().out, "custom") == words("custom 3 1 33.33 % file")
+    assert main(["dataset=custom", path, "data.anomalies=[2]"]) == 1
+    assert "'2' of anomalies does not occur" in " ".join(capsys.readouterr().out.split())
+    assert main(["dataset=custom"]) == 2
+    assert "data.path=FILE" in capsys.readouterr().out
+
+
+def test_digest(home, capsys):
+    assert main(["digest", "dataset=pima"]) == 0
+    out = capsys.readouterr().out
+    assert "samples: 768, features: 8, anomalies: 268" in out
+    assert "12932c1c61e2f6db1359af08a1ecc1b6" in out
+
+
+def test_a_mistyped_name_gets_the_valid_ones(home):
+    from hydra.errors import MissingConfigException
+
+    with pytest.raises(MissingConfigException, match="pendigits"):
+        main(["dataset=pma"])
+
+
+def test_fetch_fills_the_home_and_names_what_it_cannot_have(
+    home, uci, server, frame, helpers, capsys
+):
+    uci("52/ionosphere.zip", {"ionosphere.data": helpers["lines"](frame("ionosphere"))})
+    overrides = [
+        f"++data.openml_server={server.url}/api/v1/xml",
+        f"++data.uci_url={server.url}/static/public",
+        "++data.retries=0",
+    ]
+    assert main(["fetch", "dataset=ionosphere", "data.source=uci", *overrides]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "ionosphere: uci" in out
+    assert "1 of 1 data sets are at hand" in out
+    assert (home / "ionosphere.parquet").exists()
+    assert main(["fetch", "dataset=ionosphere", "data.source=uci", *overrides]) == 0
+    assert server.requests["/static/public/52/ionosphere.zip"] == 1
+    assert main(["fetch", "dataset=annthyroid", *overrides]) == 1
+    out = " ".join(capsys.readouterr().out.split())
+    assert "annthyroid" in out
+    assert "HTTP status 404" in out
+    assert "0 of 1 data sets are at hand" in out
+
+
+def test_fetch_removes_what_was_left_half_written(home, capsys):
+    home.mkdir()
+    (home / ".wilt-abc.tmp").write_bytes(b"half")
+    assert main(["fetch", "dataset=pima"]) == 0
+    assert not (home / ".wilt-abc.tmp").exists()
+
+
+def test_without_a_network_nothing_hangs(home, unused_url, stopwatch, capsys):
+    """Twelve data sets, every server refusing: each host is asked, in seconds."""
+    overrides = [
+        f"++data.openml_server={unused_url}",
+        f"++data.uci_url={unused_url}",
+        f"++data.sklearn_url={unused_url}",
+        "++data.backoff=0.1",
+    ]
+    assert main(["fetch", *overrides]) == 1
+    assert "5 of 12 data sets are at hand" in " ".join(capsys.readouterr().out.split())
+    assert stopwatch() < 60
+
+
+def test_as_a_module(home):
+    done = subprocess.run(
+        [sys.executable, "-m", "datasets", "dataset=pima"],
+        cwd=ROOT,
+        env=os.environ,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0
+    assert row(done.stdout, "pima")[-1] == "same"
+    assert done.stderr == ""
