@@ -37,13 +37,20 @@ def print_table(console: Console, table: Table) -> None:
 def _parts(console: Console, table: Table) -> Iterable[list[str]]:
     """Split the algorithms so that each part fits the console."""
     unlimited = console.options.update(width=100_000)
+
+    def width(labels: list[str]) -> int:
+        return console.measure(_part(table, labels), options=unlimited).maximum
+
+    headings = width([])
     part: list[str] = []
+    used = headings
     for label in table.algorithms:
-        grid = _part(table, [*part, label])
-        if part and console.measure(grid, options=unlimited).maximum > console.width:
+        added = width([label]) - headings
+        if part and used + added > console.width:
             yield part
-            part = []
+            part, used = [], headings
         part.append(label)
+        used += added
     yield part
 
 
@@ -57,7 +64,7 @@ def _part(table: Table, labels: list[str]) -> RichTable:
     grid = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
     grid.add_column("", no_wrap=True)
     names = {label: _two_lines(table.heading(label)) for label in labels}
-    height = max(name.count("\n") for name in names.values()) + 1
+    height = max((name.count("\n") for name in names.values()), default=0) + 1
     for label in labels:
         for i, metric in enumerate(table.metrics):
             name = names[label] if i == 0 else ""
