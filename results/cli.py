@@ -85,6 +85,12 @@ def _parser() -> argparse.ArgumentParser:
         "statistics", _statistics, "write and print rank tests, win/tie/loss and intervals"
     )
     _metrics_option(statistics)
+    ablations = add(
+        "ablations", _ablations, "write what each choice in OneClassRF is worth (tables, figures)"
+    )
+    ablations.add_argument(
+        "--file", type=Path, help="document to update (default: ABLATIONS.md in the output folder)"
+    )
     add("status", _status, "print what is done, NA, failed (and why) and missing")
     add("provenance", _provenance, "print what the records were made with; warn if it is mixed")
     packing = add("pack", _pack, "write the (selected) records into one compressed Parquet file")
@@ -236,6 +242,12 @@ def _statistics(options: argparse.Namespace, output: Output) -> None:
     from results.statistics_output import write_statistics
 
     write_statistics(_load(options, output), output, options.metrics)
+
+
+def _ablations(options: argparse.Namespace, output: Output) -> None:
+    from results.ablations.write import write_ablations
+
+    write_ablations(_load(options, output), output, options.file)
 
 
 def _status(options: argparse.Namespace, output: Output) -> None:
