@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._criteria import CRITERIA
-from ._growing import ADVERSARIES, grow_trees
+from ._growing import ADVERSARIES, Nodes, RankedData, Settings, grow_trees
 from ._params import (
     PARAMETER_CONSTRAINTS,
     resolve_gamma,
@@ -203,24 +203,29 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         self._tree_seeds = rng.randint(0, 2**32, size=(self.n_estimators, 2), dtype=np.uint64) @ (
             np.array([2**32, 1], dtype=np.uint64)
         )
-        ranks, n_ranks, self._lower, self._upper = rank_columns(X)
-        settings = (
-            self.max_samples_,
-            self.max_features_tree_,
-            self.max_features_node_,
-            CRITERIA[self.criterion],
-            ADVERSARIES[self.adversary],
-            gamma_low,
-            gamma_high,
-            self.max_depth_,
-            self.min_samples_split,
-            *resolve_log_densities(self.min_log_density, self.max_log_density),
+        data = RankedData(X, *rank_columns(X))
+        self._lower, self._upper = data.lower, data.upper
+        min_log_density, max_log_density = resolve_log_densities(
+            self.min_log_density, self.max_log_density
+        )
+        settings = Settings(
+            n_subsample=self.max_samples_,
+            n_features_tree=self.max_features_tree_,
+            n_features_node=self.max_features_node_,
+            criterion=CRITERIA[self.criterion],
+            adversary=ADVERSARIES[self.adversary],
+            gamma_low=gamma_low,
+            gamma_high=gamma_high,
+            max_depth=self.max_depth_,
+            min_samples_split=int(self.min_samples_split),
+            min_log_density=min_log_density,
+            max_log_density=max_log_density,
         )
         # Threads: the kernels hold no GIL and share X. More blocks than threads even out the load.
         n_jobs = effective_n_jobs(self.n_jobs)
         n_blocks = 1 if n_jobs == 1 else min(4 * n_jobs, self.n_estimators)
         blocks = Parallel(n_jobs=n_jobs, require="sharedmem")(
-            delayed(grow_trees)(X, ranks, n_ranks, self._lower, self._upper, seeds, *settings)
+            delayed(grow_trees)(data, seeds, settings)
             for seeds in np.array_split(self._tree_seeds, n_blocks)
         )
         self._set_trees(blocks)
@@ -283,16 +288,16 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         trees = []
         for t in range(self._tree_seeds.shape[0]):
             part = slice(self._first_node[t], self._first_node[t + 1])
-            left = self._left[part]
+            left = self._trees.left[part]
             trees.append(
                 OneClassTree(
                     children_left=left,
                     children_right=np.where(left < 0, left, left + 1),
-                    feature=self._feature[part],
-                    threshold=self._threshold[part],
-                    n_node_samples=self._n_node_samples[part],
-                    depth=self._depth[part],
-                    log_volume=self._log_volume[part],
+                    feature=self._trees.feature[part],
+                    threshold=self._trees.threshold[part],
+                    n_node_samples=self._trees.n_samples[part],
+                    depth=self._trees.depth[part],
+                    log_volume=self._trees.log_volume[part],
                     features=features[t],
                     gamma=float(self.gammas_[t]),
                 )
@@ -318,34 +323,27 @@ class OneClassRF(OutlierMixin, BaseEstimator):
 
     def _set_trees(self, blocks: list[tuple[Any, ...]]) -> None:
         """Join the trees of the blocks and prepare the scoring."""
-        (
-            n_nodes,
-            self._left,
-            self._feature,
-            self._threshold,
-            self._n_node_samples,
-            self._depth,
-            self._log_volume,
-            self.gammas_,
-            importances,
-        ) = (
-            parts[0] if len(parts) == 1 else np.concatenate(parts)
-            for parts in zip(*blocks, strict=True)
+        n_nodes, nodes, gammas, importances = zip(*blocks, strict=True)
+        self._trees = nodes[0]
+        if len(nodes) > 1:
+            self._trees = Nodes(*(np.concatenate(parts) for parts in zip(*nodes, strict=True)))
+        self.gammas_ = np.concatenate(gammas)
+        self._first_node = np.concatenate([[0], np.cumsum(np.concatenate(n_nodes))])
+        self._nodes = pack_nodes(
+            self._trees.left, self._trees.feature, self._trees.threshold, self._first_node
         )
-        self._first_node = np.concatenate([[0], np.cumsum(n_nodes)])
-        self._nodes = pack_nodes(self._left, self._feature, self._threshold, self._first_node)
-        importances = importances.mean(axis=0)
+        importances = np.concatenate(importances).mean(axis=0)
         total = importances.sum()
         self.feature_importances_ = importances / total if total > 0 else importances
 
         if self.scoring == "depth":
-            self._leaf_value = leaf_depths(self._depth, self._n_node_samples)
+            self._leaf_value = leaf_depths(self._trees.depth, self._trees.n_samples)
         elif self.scoring == "density":
             self._leaf_value = leaf_log_densities(
-                self._n_node_samples, self._log_volume, self.max_samples_
+                self._trees.n_samples, self._trees.log_volume, self.max_samples_
             )
         else:
-            self._leaf_value = self._n_node_samples / self.max_samples_
+            self._leaf_value = self._trees.n_samples / self.max_samples_
 
     def _score_samples(self, X) -> np.ndarray:
         """Score valid input."""
@@ -385,5 +383,5 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             return total - np.log(n_trees)
         sum_over_trees(*walk, self._leaf_value, size, total)
         log_volume = np.empty(rows.shape[0])
-        log_sum_exp_over_trees(*walk, self._log_volume, size, log_volume)
+        log_sum_exp_over_trees(*walk, self._trees.log_volume, size, log_volume)
         return np.log(total) - log_volume

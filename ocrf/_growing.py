@@ -8,14 +8,16 @@ that a partition never copies back.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from ._criteria import proxy_decrease
+from ._partition import partition_orders
 from ._presort import sort_by_rank
 from ._random import STREAM_NODES, derive, next_below
 from ._sampling import draw_features, draw_gamma, draw_samples
-from ._partition import mark_left, partition
 from ._splitter import best_split, n_runs, work_size
 
 ADAPTIVE, NAIVE = 0, 1
@@ -27,274 +29,276 @@ _MAX_PENDING = 66
 _NODE_LEFT, _NODE_RIGHT = np.uint64(0), np.uint64(1)
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _enlarge(array, used, wanted):
-    """Return ``array``, or a copy of its used part with room for ``wanted`` at least."""
-    if wanted <= array.shape[0]:
-        return array
-    larger = np.empty(max(wanted, 2 * array.shape[0]), array.dtype)
-    larger[:used] = array[:used]
-    return larger
+class Settings(NamedTuple):
+    """What all trees of a forest share, as the kernels want it: no strings, nothing optional."""
+
+    n_subsample: int
+    n_features_tree: int
+    n_features_node: int
+    criterion: int  # of CRITERIA
+    adversary: int  # of ADVERSARIES
+    gamma_low: float  # equal to gamma_high for a fixed gamma
+    gamma_high: float
+    max_depth: int
+    min_samples_split: int
+    min_log_density: float  # a node at or beyond either is a leaf; infinite for no bound
+    max_log_density: float
+
+
+class RankedData(NamedTuple):
+    """The training data and what `_presort.rank_columns` makes of them."""
+
+    X: np.ndarray  # float64, (n_samples, n_features), C-contiguous
+    ranks: np.ndarray  # uint32, (n_features, n_samples)
+    n_ranks: np.ndarray  # int64, (n_features,)
+    lower: np.ndarray  # float64, (n_features,)
+    upper: np.ndarray
+
+
+class Points(NamedTuple):
+    """A tree's sub-sample, on the tree's features. Reused from tree to tree."""
+
+    values: np.ndarray  # float64, (d, m): feature by feature
+    orders: np.ndarray  # uint32, (2, d, m): the points of each node in ascending order
+    lower: np.ndarray  # float64, (d,): the root's cell
+    upper: np.ndarray
+
+
+class Nodes(NamedTuple):
+    """The nodes of trees."""
+
+    left: np.ndarray  # int32: left child, counted from the root; -1 in a leaf. Right: the next.
+    feature: np.ndarray  # int32: column of X; -1 in a leaf
+    threshold: np.ndarray  # float64
+    n_samples: np.ndarray  # int32
+    depth: np.ndarray  # int32
+    log_volume: np.ndarray  # float64: log of the cell's share of the training data's box
+
+
+@njit(cache=True, nogil=True)
+def _new_nodes(size):
+    return Nodes(
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.empty(size, np.float64),
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.empty(size, np.float64),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _copy_nodes(source, n, target, at):
+    target.left[at : at + n] = source.left[:n]
+    target.feature[at : at + n] = source.feature[:n]
+    target.threshold[at : at + n] = source.threshold[:n]
+    target.n_samples[at : at + n] = source.n_samples[:n]
+    target.depth[at : at + n] = source.depth[:n]
+    target.log_volume[at : at + n] = source.log_volume[:n]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def grow_trees(
-    X,
-    ranks,
-    n_ranks,
-    data_lower,
-    data_upper,
-    seeds,
-    n_subsample,
-    n_features_tree,
-    n_features_node,
-    criterion,
-    adversary,
-    gamma_low,
-    gamma_high,
-    max_depth,
-    min_samples_split,
-    min_log_density,
-    max_log_density,
-):
+def _plant(data, rows, columns, points, keys, spare_order):
+    """Sort a tree's points along its features; return the root's log volume."""
+    m, d = points.values.shape[1], points.values.shape[0]
+    counts = np.empty(2048, np.uint32)
+    X, values, ranks = data.X, points.values, keys[2]
+    log_volume = 0.0
+    for j in range(d):
+        column = np.uintp(columns[j])
+        column_ranks, column_values = data.ranks[column], values[j]
+        for i in range(m):
+            row = rows[i]
+            column_values[i] = X[row, column]
+            ranks[i] = column_ranks[row]
+        order = points.orders[0, j]
+        sort_by_rank(ranks, data.n_ranks[column], order, keys[0], spare_order, keys[1], counts)
+        low, high = column_values[order[0]], column_values[order[m - 1]]
+        points.lower[j], points.upper[j] = low, high
+        if low < high:
+            log_volume += np.log((high - low) / (data.upper[column] - data.lower[column]))
+    return log_volume
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _grow_tree(settings, seed, gamma, columns, points, root_log_volume, nodes, importances):
+    """Split the root and what follows from it; return the number of nodes.
+
+    ``points`` holds the root's orders in its first buffer. ``importances`` (n_features,) receives the
+    decreases of the proxy per point of the sub-sample.
+    """
+    values, orders = points.values, points.orders
+    d, m = values.shape
+    max_depth, criterion = settings.max_depth, settings.criterion
+    log_m = np.log(float(m))
+
+    marked = np.zeros(m, np.uint8)
+    urn = np.empty(d, np.intp)
+    searched = np.empty(d, np.intp)
+    work = np.empty((2, work_size(m)), np.float64)
+    bounds = np.empty((d, n_runs(m)), np.float64)
+    lower, upper = points.lower.copy(), points.upper.copy()
+    constant = np.zeros(d, np.bool_)
+    pending = np.empty((_MAX_PENDING, 4), np.intp)  # node, start, end, depth
+    pending_key = np.empty(_MAX_PENDING, np.uint64)
+    pending_lower = np.empty((_MAX_PENDING, d), np.float64)
+    pending_upper = np.empty((_MAX_PENDING, d), np.float64)
+    pending_constant = np.empty((_MAX_PENDING, d), np.bool_)
+
+    nodes.n_samples[0], nodes.depth[0], nodes.log_volume[0] = m, 0, root_log_volume
+    pending[0, 0], pending[0, 1], pending[0, 2], pending[0, 3] = 0, 0, m, 0
+    pending_key[0] = derive(seed, STREAM_NODES)
+    pending_lower[0], pending_upper[0], pending_constant[0] = lower, upper, constant
+    n_pending, n_nodes = 1, 1
+
+    while n_pending > 0:
+        n_pending -= 1
+        node, start = pending[n_pending, 0], pending[n_pending, 1]
+        end, depth = pending[n_pending, 2], pending[n_pending, 3]
+        key = pending_key[n_pending]
+        n = end - start
+        turn = depth & 1
+        node_log_volume = nodes.log_volume[node]
+        nodes.left[node], nodes.feature[node], nodes.threshold[node] = -1, -1, 0.0
+        if depth >= max_depth or n < settings.min_samples_split:
+            continue
+        log_density = np.log(float(n)) - log_m - node_log_volume
+        if log_density <= settings.min_log_density or log_density >= settings.max_log_density:
+            continue
+        for j in range(d):
+            lower[j], upper[j] = pending_lower[n_pending, j], pending_upper[n_pending, j]
+            constant[j] = pending_constant[n_pending, j]
+            urn[j] = j
+
+        # A random choice of features that are not constant in the node.
+        n_searched = 0
+        state = key
+        for k in range(d):
+            state, pick = next_below(state, d - k)
+            j = urn[k + pick]
+            urn[k + pick] = urn[k]
+            if not constant[j]:
+                if values[j, orders[turn, j, start]] == values[j, orders[turn, j, end - 1]]:
+                    constant[j] = True
+                else:
+                    searched[n_searched] = j
+                    n_searched += 1
+                    if n_searched == settings.n_features_node:
+                        break
+
+        n_outliers = gamma * n
+        if settings.adversary == NAIVE:
+            n_outliers = gamma * m * np.exp(node_log_volume)
+        best, threshold, n_left, gain = best_split(
+            criterion,
+            values,
+            orders,
+            turn,
+            start,
+            end,
+            searched,
+            n_searched,
+            lower,
+            upper,
+            n_outliers,
+            work,
+            bounds,
+        )
+        if best < 0:
+            continue
+        if depth + 1 < max_depth:
+            # The children may be split in turn: hand them their points, in order.
+            partition_orders(orders, turn, start, end, best, n_left, constant, marked)
+
+        child = n_nodes
+        n_nodes += 2
+        nodes.left[node], nodes.feature[node], nodes.threshold[node] = (
+            child,
+            columns[best],
+            threshold,
+        )
+        importances[columns[best]] += proxy_decrease(criterion, gain, float(n), n_outliers) / m
+        width = upper[best] - lower[best]
+        # The smaller child goes on top.
+        left_is_smaller = 2 * n_left <= n
+        for k in range(2):
+            is_left = (k == 1) == left_is_smaller
+            slot = child if is_left else child + 1
+            part = threshold - lower[best] if is_left else upper[best] - threshold
+            nodes.n_samples[slot] = n_left if is_left else n - n_left
+            nodes.depth[slot] = depth + 1
+            nodes.log_volume[slot] = node_log_volume + np.log(part / width)
+            pending[n_pending, 0] = slot
+            pending[n_pending, 1] = start if is_left else start + n_left
+            pending[n_pending, 2] = start + n_left if is_left else end
+            pending[n_pending, 3] = depth + 1
+            pending_key[n_pending] = derive(key, _NODE_LEFT if is_left else _NODE_RIGHT)
+            for j in range(d):
+                pending_lower[n_pending, j], pending_upper[n_pending, j] = lower[j], upper[j]
+                pending_constant[n_pending, j] = constant[j]
+            if is_left:
+                pending_upper[n_pending, best] = threshold
+            else:
+                pending_lower[n_pending, best] = threshold
+            n_pending += 1
+    return n_nodes
+
+
+@njit(cache=True, nogil=True)
+def grow_trees(data, seeds, settings):
     """Grow one tree per seed.
 
     Parameters
     ----------
-    X : float64 array of shape (n_samples, n_features), C-contiguous
-    ranks, n_ranks, data_lower, data_upper
-        What `_presort.rank_columns` makes of ``X``.
+    data : RankedData
     seeds : uint64 array of shape (n_trees,)
-    n_subsample, n_features_tree, n_features_node, max_depth, min_samples_split : int
-    criterion, adversary : int
-        Codes of `_criteria.CRITERIA` and `ADVERSARIES`.
-    gamma_low, gamma_high : float
-        Equal for a fixed gamma.
-    min_log_density, max_log_density : float
-        A node whose log density lies at or beyond either bound is a leaf; infinite for no bound.
+    settings : Settings
 
     Returns
     -------
     n_nodes : int64 array of shape (n_trees,)
-        Nodes of each tree; the node arrays hold the trees one after the other.
-    left : int32 array
-        Left child, counted from the tree's root, -1 in a leaf. The right child is the next node.
-    feature : int32 array
-        Column of ``X``, -1 in a leaf.
-    threshold : float64 array
-    n_node_samples, depth : int32 arrays
-    log_volume : float64 array
-        Logarithm of the cell's volume, the training data's bounding box being 1.
+        Nodes of each tree.
+    nodes : Nodes
+        The trees one after the other.
     gammas : float64 array of shape (n_trees,)
     importances : float64 array of shape (n_trees, n_features)
         Decreases of the proxy per feature, per point of the sub-sample.
     """
     n_trees = seeds.shape[0]
-    n_samples, n_features = X.shape
-    m, d = n_subsample, n_features_tree
+    n_samples, n_features = data.X.shape
+    m, d = settings.n_subsample, settings.n_features_tree
 
     # Work space, shared by all the trees of the block.
     bitmap = np.zeros((max(n_samples, n_features) + 63) // 64, np.uint64)
-    rows = np.empty(m + 1, np.int64)
-    columns = np.empty(d + 1, np.int64)
-    values = np.empty((d, m), np.float64)
-    orders = np.empty((2, d, m), np.uint32)
+    rows = np.empty(m + 1, np.uint32)
+    columns = np.empty(d + 1, np.uint32)
+    points = Points(np.empty((d, m)), np.empty((2, d, m), np.uint32), np.empty(d), np.empty(d))
     keys = np.empty((3, m), np.uint32)
     spare_order = np.empty(m, np.uint32)
-    counts = np.empty(2048, np.int64)
-    goes_left = np.empty(m, np.uint8)
-    drawn = np.empty(d, np.int64)
-    searched = np.empty(d, np.int64)
-    work = np.empty((2, work_size(m)), np.float64)
-    bounds = np.empty((d, n_runs(m)), np.float64)
-    pending = np.empty((_MAX_PENDING, 4), np.int64)  # node, start, end, depth
-    pending_key = np.empty(_MAX_PENDING, np.uint64)
-    pending_cell = np.empty((_MAX_PENDING, 2, d), np.float64)
-    pending_constant = np.empty((_MAX_PENDING, d), np.uint8)
-    lower, upper = np.empty(d), np.empty(d)
-    constant = np.empty(d, np.uint8)
+    # As many as a tree may have. What a tree does not use is never touched, so it takes no memory.
+    most = 2 * m - 1
+    if settings.max_depth < 31:
+        most = min(most, (2 << settings.max_depth) - 1)
+    tree = _new_nodes(most)
 
-    # Results.
     n_nodes = np.zeros(n_trees, np.int64)
     gammas = np.empty(n_trees)
     importances = np.zeros((n_trees, n_features))
-    room = 64 * n_trees
-    left = np.empty(room, np.int32)
-    feature = np.empty(room, np.int32)
-    threshold = np.empty(room, np.float64)
-    n_node_samples = np.empty(room, np.int32)
-    depths = np.empty(room, np.int32)
-    log_volume = np.empty(room, np.float64)
-    first = 0
-
+    nodes, used = _new_nodes(most), 0
     for t in range(n_trees):
         draw_samples(seeds[t], n_samples, bitmap, rows)
         draw_features(seeds[t], n_features, bitmap, columns)
-        gamma = draw_gamma(seeds[t], gamma_low, gamma_high)
-        gammas[t] = gamma
-        log_n = np.log(float(m))
-
-        root_log_volume = 0.0
-        for j in range(d):
-            column = columns[j]
-            column_ranks = keys[2]
-            for i in range(m):
-                values[j, i] = X[rows[i], column]
-                column_ranks[i] = ranks[column, rows[i]]
-            sort_by_rank(
-                column_ranks, n_ranks[column], orders[0, j], keys[0], spare_order, keys[1], counts
-            )
-            lower[j], upper[j] = values[j, orders[0, j, 0]], values[j, orders[0, j, m - 1]]
-            constant[j] = lower[j] == upper[j]
-            if not constant[j]:
-                root_log_volume += np.log(
-                    (upper[j] - lower[j]) / (data_upper[column] - data_lower[column])
-                )
-
-        left = _enlarge(left, first, first + 1)
-        feature = _enlarge(feature, first, first + 1)
-        threshold = _enlarge(threshold, first, first + 1)
-        n_node_samples = _enlarge(n_node_samples, first, first + 1)
-        depths = _enlarge(depths, first, first + 1)
-        log_volume = _enlarge(log_volume, first, first + 1)
-        n_nodes[t] = 1
-        log_volume[first] = root_log_volume
-        n_node_samples[first] = m
-        depths[first] = 0
-        pending[0, 0], pending[0, 1], pending[0, 2], pending[0, 3] = 0, 0, m, 0
-        pending_key[0] = derive(seeds[t], STREAM_NODES)
-        pending_cell[0, 0], pending_cell[0, 1] = lower, upper
-        pending_constant[0] = constant
-        n_pending = 1
-
-        while n_pending > 0:
-            n_pending -= 1
-            node, start, end, depth = (
-                pending[n_pending, 0],
-                pending[n_pending, 1],
-                pending[n_pending, 2],
-                pending[n_pending, 3],
-            )
-            key = pending_key[n_pending]
-            n = end - start
-            here = orders[depth & 1]
-            there = orders[1 - (depth & 1)]
-            left[first + node] = -1
-            feature[first + node] = -1
-            threshold[first + node] = 0.0
-
-            node_log_volume = log_volume[first + node]
-            log_density = np.log(float(n)) - log_n - node_log_volume
-            if (
-                depth >= max_depth
-                or n < min_samples_split
-                or log_density <= min_log_density
-                or log_density >= max_log_density
-            ):
-                continue
-            lower[:] = pending_cell[n_pending, 0]
-            upper[:] = pending_cell[n_pending, 1]
-            constant[:] = pending_constant[n_pending]
-
-            if adversary == ADAPTIVE:
-                n_outliers = gamma * n
-            else:
-                n_outliers = gamma * m * np.exp(node_log_volume)
-
-            # A random choice of features that are not constant in the node.
-            for j in range(d):
-                drawn[j] = j
-            n_searched = 0
-            state = key
-            for k in range(d):
-                state, pick = next_below(state, d - k)
-                pick += k
-                j = drawn[pick]
-                drawn[pick] = drawn[k]
-                if not constant[j]:
-                    if values[j, here[j, start]] == values[j, here[j, end - 1]]:
-                        constant[j] = 1
-                    else:
-                        # Never past k: the urn's drawn part makes room for the chosen.
-                        searched[n_searched] = j
-                        n_searched += 1
-                        if n_searched == n_features_node:
-                            break
-
-            best, best_threshold, best_left, best_gain = best_split(
-                criterion,
-                values,
-                here[:, start:end],
-                searched[:n_searched],
-                lower,
-                upper,
-                n_outliers,
-                work,
-                bounds,
-            )
-            if best < 0:
-                continue
-
-            middle = start + best_left
-            if depth + 1 < max_depth:
-                # The children may be split in turn: hand them their points, in order.
-                mark_left(here[best, start:end], best_left, goes_left)
-                there[best, start:end] = here[best, start:end]
-                for j in range(d):
-                    if j != best and not constant[j]:
-                        partition(here[j, start:end], best_left, goes_left, there[j, start:end])
-
-            child = n_nodes[t]
-            n_nodes[t] += 2
-            wanted = first + child + 2
-            left = _enlarge(left, wanted - 2, wanted)
-            feature = _enlarge(feature, wanted - 2, wanted)
-            threshold = _enlarge(threshold, wanted - 2, wanted)
-            n_node_samples = _enlarge(n_node_samples, wanted - 2, wanted)
-            depths = _enlarge(depths, wanted - 2, wanted)
-            log_volume = _enlarge(log_volume, wanted - 2, wanted)
-
-            left[first + node] = child
-            feature[first + node] = columns[best]
-            threshold[first + node] = best_threshold
-            importances[t, columns[best]] += (
-                proxy_decrease(criterion, best_gain, float(n), n_outliers) / m
-            )
-            width = upper[best] - lower[best]
-            for side in range(2):
-                slot = first + child + side
-                n_node_samples[slot] = best_left if side == 0 else n - best_left
-                depths[slot] = depth + 1
-                part = best_threshold - lower[best] if side == 0 else upper[best] - best_threshold
-                log_volume[slot] = node_log_volume + np.log(part / width)
-
-            # The smaller child goes on top.
-            left_first = best_left <= n - best_left
-            for turn in range(2):
-                is_left = (turn == 1) == left_first
-                pending[n_pending, 0] = child if is_left else child + 1
-                pending[n_pending, 1] = start if is_left else middle
-                pending[n_pending, 2] = middle if is_left else end
-                pending[n_pending, 3] = depth + 1
-                pending_key[n_pending] = derive(key, _NODE_LEFT if is_left else _NODE_RIGHT)
-                pending_cell[n_pending, 0] = lower
-                pending_cell[n_pending, 1] = upper
-                if is_left:
-                    pending_cell[n_pending, 1, best] = best_threshold
-                else:
-                    pending_cell[n_pending, 0, best] = best_threshold
-                pending_constant[n_pending] = constant
-                n_pending += 1
-        first += n_nodes[t]
-
-    return (
-        n_nodes,
-        left[:first].copy(),
-        feature[:first].copy(),
-        threshold[:first].copy(),
-        n_node_samples[:first].copy(),
-        depths[:first].copy(),
-        log_volume[:first].copy(),
-        gammas,
-        importances,
-    )
+        gammas[t] = draw_gamma(seeds[t], settings.gamma_low, settings.gamma_high)
+        log_volume = _plant(data, rows, columns, points, keys, spare_order)
+        n_nodes[t] = _grow_tree(
+            settings, seeds[t], gammas[t], columns, points, log_volume, tree, importances[t]
+        )
+        if used + n_nodes[t] > nodes.left.shape[0]:
+            larger = _new_nodes(max(used + n_nodes[t], 2 * nodes.left.shape[0]))
+            _copy_nodes(nodes, used, larger, 0)
+            nodes = larger
+        _copy_nodes(tree, n_nodes[t], nodes, used)
+        used += n_nodes[t]
+    exact = _new_nodes(used)
+    _copy_nodes(nodes, used, exact, 0)
+    return n_nodes, exact, gammas, importances

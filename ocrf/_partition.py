@@ -1,7 +1,8 @@
 """Handing a node's points on to its children, in order.
 
 Indices are unsigned: numba guards every signed one against being negative, which doubles the time of
-loops as short as these.
+loops as short as these. For the same reason slices are made here and not by the caller: an array that
+is handed from one compiled function to another has its references counted.
 """
 
 from __future__ import annotations
@@ -13,34 +14,55 @@ _ONE = np.uintp(1)
 
 
 @njit(cache=True, nogil=True)
-def mark_left(order, n_left, goes_left):
-    """Note for each point of a node on which side of the split it lies.
-
-    Parameters
-    ----------
-    order : uint32 array of shape (n,)
-        The node's points in ascending order of the split's feature.
-    n_left : int
-    goes_left : uint8 array
-        Receives 1 for the first ``n_left`` points and 0 for the others.
-    """
-    left, right = order[:n_left], order[n_left:]
-    for i in range(left.shape[0]):
-        goes_left[left[i]] = 1
-    for i in range(right.shape[0]):
-        goes_left[right[i]] = 0
+def _mark(orders, turn, feature, start, end, mark, marked):
+    """Set the marks of the points at ``start`` ... ``end`` - 1 of a feature's order."""
+    order = orders[turn, feature, start:end]
+    for i in range(order.shape[0]):
+        marked[order[i]] = mark
 
 
 @njit(cache=True, nogil=True)
-def partition(order, n_left, goes_left, result):
-    """Write the points that go left, then the others, both in their present order.
+def _partition(orders, turn, feature, start, end, to_marked, to_others, marked):
+    """Write the marked points from ``to_marked`` on and the others from ``to_others`` on.
 
     No branch depends on the data: the side of a point is a coin toss to the processor.
     """
-    to_left, to_right = np.uintp(0), np.uintp(n_left)
-    for i in range(order.shape[0]):
-        point = order[i]
-        side = np.uintp(goes_left[point])
-        result[to_left if side else to_right] = point
-        to_left += side
-        to_right += _ONE - side
+    source, target = orders[turn, feature, start:end], orders[1 - turn, feature, start:end]
+    to_marked, to_others = np.uintp(to_marked), np.uintp(to_others)
+    for i in range(source.shape[0]):
+        point = source[i]
+        is_marked = np.uintp(marked[point])
+        target[to_marked if is_marked else to_others] = point
+        to_marked += is_marked
+        to_others += _ONE - is_marked
+
+
+@njit(cache=True, nogil=True)
+def partition_orders(orders, turn, start, end, best, n_left, constant, marked):
+    """Put the points that go left in front of the others, in the order of every feature.
+
+    Parameters
+    ----------
+    orders : uint32 array of shape (2, d, m)
+        The node's points are ``orders[turn, j, start:end]`` for each feature j; they go to
+        ``orders[1 - turn, j, start:end]``.
+    best, n_left : int
+        The split's feature, whose first ``n_left`` points go left.
+    constant : bool array of shape (d,)
+        Features whose order is of no use any more.
+    marked : uint8 array of shape (m,)
+        Work space, zero before and after.
+    """
+    n = end - start
+    middle = start + n_left
+    # Marks are set and cleared on the smaller side: most splits cut off little.
+    mark_left = 2 * n_left <= n
+    a, b = (start, middle) if mark_left else (middle, end)
+    to_marked, to_others = (0, n_left) if mark_left else (n_left, 0)
+    _mark(orders, turn, best, a, b, 1, marked)
+    for j in range(constant.shape[0]):
+        if j == best:
+            orders[1 - turn, j, start:end] = orders[turn, j, start:end]
+        elif not constant[j]:
+            _partition(orders, turn, j, start, end, to_marked, to_others, marked)
+    _mark(orders, turn, best, a, b, 0, marked)

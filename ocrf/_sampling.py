@@ -66,7 +66,7 @@ def draw_gamma(tree_seed, low, high):
 def sample_rows(tree_seed, n_samples, n_chosen):
     """Return the sub-sample of the tree of that seed: ascending row numbers, shape (n_chosen,)."""
     bitmap = np.zeros((n_samples + 63) // 64, np.uint64)
-    rows = np.empty(n_chosen + 1, np.int64)
+    rows = np.empty(n_chosen + 1, np.uint32)
     draw_samples(tree_seed, n_samples, bitmap, rows)
     return rows[:-1]
 
@@ -75,6 +75,6 @@ def sample_rows(tree_seed, n_samples, n_chosen):
 def sample_features(tree_seed, n_features, n_chosen):
     """Return the features of the tree of that seed: ascending columns, shape (n_chosen,)."""
     bitmap = np.zeros((n_features + 63) // 64, np.uint64)
-    features = np.empty(n_chosen + 1, np.int64)
+    features = np.empty(n_chosen + 1, np.uint32)
     draw_features(tree_seed, n_features, bitmap, features)
     return features[:-1]
