@@ -17,6 +17,7 @@ from omegaconf.errors import OmegaConfBaseException
 from runners import launcher
 from runners.configuration import cell_from_config
 from runners.grid import Summary, UsageError, run_grid
+from runners.worker import POOL
 
 ROOT = Path(__file__).resolve().parents[1]
 USAGE_ERROR = 2
@@ -70,6 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (HydraException, OmegaConfBaseException, UsageError) as error:
         print(error_in_words(error), file=sys.stderr)
         return USAGE_ERROR
+    finally:
+        POOL.close()
     summary = sum(launcher.SUMMARIES, Summary())
     return summary.exit_status
 

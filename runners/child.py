@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import os
 import resource
 import sys
 import sysconfig
@@ -60,7 +61,7 @@ def run(
         holds fields of a `results.records.Record`.
     set_baseline : callable
         Gets the memory that the process holds when fitting begins, as from
-        `processes.memory_now`.
+        `processes.memory_of`.
     """
     faulthandler.enable()
     result: dict[str, Any] = {"status": "ok"}
@@ -160,7 +161,7 @@ def _measure(
 
     processes.reset_peak()
     held = processes.peak()
-    set_baseline(*processes.memory_now())
+    set_baseline(*processes.memory_of(os.getpid()))
     report("phase", "fit")
     clock = _Clock()
     if labels:

@@ -104,7 +104,7 @@ def _check_workers(client: Any, config: Mapping[str, Any], run: Run) -> None:
         "root": str(ROOT),
         "probe": str(probe),
         "home": None if home is None else os.path.abspath(home),
-        "python": ".".join(map(str, sys.version_info[:2])),
+        "python": _python(),
         "versions": {name: importlib.metadata.version(name) for name in _SAME_VERSIONS},
     }
     try:
@@ -115,6 +115,10 @@ def _check_workers(client: Any, config: Mapping[str, Any], run: Run) -> None:
     problems = [f"{worker}: {problem}" for worker, list_ in found.items() for problem in list_]
     if problems:
         raise UsageError("Dask workers lack what the grid needs:\n  " + "\n  ".join(problems))
+
+
+def _python() -> str:
+    return ".".join(map(str, sys.version_info[:2]))
 
 
 def _by_value(source: str) -> Any:

@@ -52,7 +52,16 @@ def build(algorithm: Mapping[str, Any], random_state: int, n_jobs: int = 1) -> A
         extra["random_state"] = random_state
     if n_jobs > 1 and "n_jobs" in known and given.get("n_jobs") is None:
         extra["n_jobs"] = n_jobs
+    if not _nested(given):
+        return constructor(**(given | extra))
     return instantiate(OmegaConf.create(dict(algorithm)), **extra, _convert_="all")
+
+
+def _nested(value: Any) -> bool:
+    """Whether a parameter is itself to be built, or an instruction to Hydra."""
+    if isinstance(value, Mapping):
+        return any(str(name).startswith("_") or _nested(item) for name, item in value.items())
+    return isinstance(value, list | tuple) and any(map(_nested, value))
 
 
 def asks_for_labels(detector: Any) -> bool:

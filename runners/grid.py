@@ -29,7 +29,6 @@ from runners.experiment import Cell, Experiment, Limits
 from runners.progress import MODES, Progress, log, log_to
 from runners.schedule import Plan, Schedule, make_plan
 from runners.supervise import STOP, Outcome, Run, supervise
-from runners.worker import POOL
 
 BACKENDS = ("threads", "dask")
 _MOST_REASONS = 20  # lines of a summary
@@ -238,7 +237,6 @@ class _Grid:
             with self.progress:
                 self.progress.say(f"{head}: {skipped}, {n_jobs} at a time")
                 self._work(n_jobs)
-            POOL.close()
         summary = self._summary()
         for line in [*summary.lines(), f"Records: {self.store.path}"]:
             self.progress.say(line)

@@ -122,32 +122,42 @@ class Memory:
     """How much memory a process and its descendants came to hold since `start`.
 
     One process is measured by its resident memory. Forked children share pages with their parents,
-    so several are measured by their proportional shares; taking these needs about a millisecond
-    each, which a single process is spared.
+    so several are measured by their proportional shares; taking these needs some milliseconds each,
+    which a single process is spared.
 
     Parameters
     ----------
     pid : int
         The first of them.
     start : tuple of int
-        Its resident and proportional memory at the start, from `memory_now`.
+        Its resident memory, and the part of it that is no file's, at the start: `memory_of`.
+    sharers : int
+        Other processes that share what it held at the start: those that forked it.
     """
 
-    def __init__(self, pid: int, start: tuple[int, int]):
-        self.pid, self.start = pid, start
+    def __init__(self, pid: int, start: tuple[int, int], sharers: int = 0):
+        self.pid, self.start, self.sharers = pid, start, sharers
 
     def grown(self) -> int:
         """Return the bytes that they hold more now."""
         grown = resident(self.pid) - self.start[0]
         if others := descendants(self.pid):
             together = sum(map(proportional, [self.pid, *others]))
-            grown = max(grown, together - self.start[1])
+            members = 1 + len(others)
+            inherited = self.start[1] * members // (members + self.sharers)
+            grown = max(grown, together - inherited)
         return grown
 
 
-def memory_now() -> tuple[int, int]:
-    """Return this process' resident and proportional memory in bytes."""
-    return resident(os.getpid()), proportional(os.getpid())
+def memory_of(pid: int) -> tuple[int, int]:
+    """Return a process' resident memory, and the part of it that is no file's, in bytes."""
+    found = {"VmRSS:": 0, "RssAnon:": 0}
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            name, _, value = line.partition("\t")
+            if name in found:
+                found[name] = int(value.split()[0]) * 1024
+    return found["VmRSS:"], found["RssAnon:"]
 
 
 def reset_peak() -> None:

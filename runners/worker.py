@@ -30,7 +30,7 @@ _GRACE_SECONDS = 5.0  # for a zygote to do as it is told before it is killed its
 _LOOK_SECONDS = 0.2  # between two looks at whether the run was aborted
 _MOST_HOLDERS = 6  # data sets that one worker keeps
 _MOST_BYTES = 1 << 30
-_TAIL = 4_000  # bytes of an experiment's output that are kept
+_TAIL = 16_000  # bytes of an experiment's output that are kept
 _CHUNK = 1 << 16
 _THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -390,7 +390,10 @@ class _Watch:
 
     def _failed(self, status: str, reason: str) -> dict[str, Any]:
         """Return a failure; the end of what the process printed stands where a traceback would."""
-        words = self.tail.decode("utf-8", "replace").strip()
+        lines = self.tail.decode("utf-8", "replace").splitlines()
+        # faulthandler ends with a list of hundreds of modules.
+        kept = [line for line in lines if not line.startswith("Extension modules: ")]
+        words = "\n".join(kept).strip()
         return {"status": status, "reason": reason, "traceback": without_paths(words) or None}
 
 

@@ -220,7 +220,8 @@ def _watch(
     poll = select.poll()
     poll.register(ended, select.POLLIN)
     poll.register(end, select.POLLIN)
-    memory = processes.Memory(pid, (processes.resident(pid), processes.proportional(pid)))
+    # What the experiment starts with it shares with the zygote and with us.
+    memory = processes.Memory(pid, processes.memory_of(pid), sharers=2)
     started, largest, exceeded = False, 0, False
     try:
         while True:
@@ -253,8 +254,8 @@ def _watch(
 
 
 def _baseline(shared: mmap.mmap) -> tuple[int, int] | None:
-    held, proportional = struct.unpack("qq", shared[:16])
-    return (held, proportional) if held else None
+    held, not_of_files = struct.unpack("qq", shared[:16])
+    return (held, not_of_files) if held else None
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ class Sandbox:
         folder.mkdir(parents=True, exist_ok=True)
         rng = np.random.default_rng(0)
         X = rng.standard_normal((_N_ROWS, 3))
-        X[:_N_ABNORMAL] += 5.0
+        X[:_N_ABNORMAL] += 1.5
         labels = ["odd"] * _N_ABNORMAL + ["even"] * (_N_ROWS - _N_ABNORMAL)
         rows = [
             ",".join([*(f"{x:.6f}" for x in point), label])

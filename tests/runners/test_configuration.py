@@ -67,12 +67,15 @@ def test_every_data_set_but_the_template(composed):
 
 
 @pytest.mark.parametrize(
-    ("experiment", "n_cells", "protocol"),
-    [("paper", 12 * 8 * 2, "paper"), ("clean", 12 * 8 * 2, "clean")],
+    ("experiment", "protocol", "overrides", "n_cells"),
+    [
+        ("paper", "paper", [], 12 * 8 * 2),
+        ("clean", "clean", ["dataset=pima,http"], 2 * 8 * 2),
+    ],
 )
-def test_the_experiments_of_the_paper(composed, experiment, n_cells, protocol):
-    cells = composed(f"experiment={experiment}")
-    assert len(cells) == n_cells
+def test_the_experiments_of_the_paper(composed, experiment, protocol, overrides, n_cells):
+    cells = composed(f"experiment={experiment}", *overrides)
+    assert len(cells) == len(set(cells)) == n_cells
     assert {cell.protocol for cell in cells} == {protocol}
     assert {cell.config["timeout"] for cell in cells} == {1800}
     assert {cell.variant for cell in cells} == {""}

@@ -38,7 +38,7 @@ def test_memory_of_a_process_and_its_children():
 import os, sys, time
 import numpy as np
 from runners import processes
-print(*processes.memory_now(), flush=True)
+print(*processes.memory_of(os.getpid()), flush=True)
 shared = np.ones(50 << 17)  # 50 MiB before the fork, held by both
 if os.fork() == 0:
     own = np.ones(30 << 17)

@@ -1,0 +1,181 @@
+"""Grids end to end in this process: records, resuming, skipping, sharing, reproducibility."""
+
+import json
+import time
+import types
+
+import pytest
+
+from results.records import RecordStore
+from runners.grid import UsageError, run_grid
+from runners.worker import POOL
+
+FOREST = "sklearn.ensemble.IsolationForest"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _close_workers():
+    yield
+    POOL.close()
+
+
+@pytest.fixture
+def mended(monkeypatch):
+    """Return a function that mends all detectors."""
+
+    def mend():
+        monkeypatch.setenv("OCRF_MENDED", "1")
+        POOL.close()  # workers have the environment that they were started with
+
+    yield mend
+    POOL.close()
+
+
+def store_of(cell):
+    return RecordStore(f"{cell.config['output']}/records")
+
+
+def statuses(cell):
+    records = sorted(store_of(cell), key=lambda record: record.split)
+    return [record.status for record in records if record.algorithm == cell.algorithm]
+
+
+def test_records_of_a_cell(make_cell):
+    cell = make_cell(FOREST, name="iforest")
+    summary = run_grid([cell])
+    assert summary.exit_status == 0
+    assert summary.statuses == {"ok": 3}
+    records = sorted(store_of(cell), key=lambda record: record.split)
+    assert [record.key for record in records] == list(cell.keys)
+    assert len({record.metrics["roc_auc"] for record in records}) == 3
+    for record in records:
+        assert record.config == cell.config
+        assert record.limits == {"timeout": 20.0, "memory_limit_gb": None, "allow_labels": False}
+        made = record.provenance
+        assert {"commit", "dirty", "versions", "cpu", "cores", "memory_gb", "os"} <= set(made)
+        assert made["threads"]["OMP_NUM_THREADS"] == "1"
+        assert made["versions"]["scikit-learn"]
+
+
+def test_a_finished_experiment_is_not_repeated(make_cell):
+    cell = make_cell(n_splits=2)
+    run_grid([cell])
+    before = {record.split: record.provenance for record in store_of(cell)}
+    more = make_cell(n_splits=3)
+    summary = run_grid([more])
+    assert summary.skipped_as_done == 2
+    after = {record.split: record.provenance for record in store_of(cell)}
+    assert len(after) == 3
+    assert {split: after[split] for split in before} == before
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_metrics_do_not_depend_on_the_number_of_jobs(make_cell, tmp_path, n_jobs, request):
+    cells = [
+        make_cell(target, name=name, output=tmp_path / str(n_jobs), n_jobs=n_jobs)
+        for target, name in ((FOREST, "iforest"), ("Healthy", "healthy"))
+    ]
+    run_grid(cells)
+    found = {record.key: record for record in store_of(cells[0])}
+    assert len(found) == 6
+    digest = {key: (r.metrics, r.curves.encoded) for key, r in sorted(found.items())}
+    # The first parameter leaves its result for the second.
+    cache = request.session.stash.setdefault(_DIGESTS, {})
+    cache[n_jobs] = digest
+    assert all(other == digest for other in cache.values())
+
+
+_DIGESTS = pytest.StashKey()
+
+
+def test_a_timeout_makes_the_cell_na(make_cell):
+    cell = make_cell("IgnoresSignals", timeout=0.5, n_splits=4)
+    summary = run_grid([cell])
+    assert statuses(cell) == ["timeout", "skipped", "skipped", "skipped"]
+    assert summary.exit_status == 0  # NA is a result
+    [reason] = {r.reason for r in store_of(cell) if r.status == "skipped"}
+    assert reason == "split 0 of the cell: fitting took longer than 0.5 s"
+    assert run_grid([cell]).skipped_as_done == 4
+
+
+def test_a_longer_timeout_repeats_only_what_timed_out(make_cell, mended):
+    slow, quick = make_cell("IgnoresSignals", timeout=0.5), make_cell(timeout=0.5)
+    run_grid([slow, quick])
+    mended()
+    slow, quick = make_cell("IgnoresSignals", timeout=9.0), make_cell(timeout=9.0)
+    summary = run_grid([slow, quick])
+    assert summary.skipped_as_done == 3
+    assert statuses(slow) == ["ok"] * 3
+
+
+def test_all_splits_are_run_on_request(make_cell):
+    cell = make_cell("IgnoresSignals", timeout=0.3, run_all_splits=True)
+    run_grid([cell])
+    assert statuses(cell) == ["timeout"] * 3
+
+
+def test_failures_are_retried_only_on_request(make_cell, mended):
+    cell, healthy = make_cell("Raises"), make_cell()
+    summary = run_grid([cell, healthy])
+    assert summary.exit_status == 1
+    assert summary.statuses == {"error": 3, "ok": 3}
+    [(reason, n)] = summary.reasons.items()
+    assert (reason, n) == (
+        "table raises novelty clean: error: RuntimeError: the matrix is singular",
+        3,
+    )
+    mended()
+    assert run_grid([cell]).exit_status == 1  # still failed, and nothing is run
+    summary = run_grid([make_cell("Raises", retry="failed")])
+    assert summary.exit_status == 0
+    assert statuses(cell) == ["ok"] * 3
+
+
+def test_the_same_cell_twice_is_one(make_cell):
+    summary = run_grid([make_cell(), make_cell()])
+    assert sum(summary.statuses.values()) == 3
+
+
+def test_the_grid_is_described_for_the_status_command(make_cell):
+    run_grid([make_cell(n_splits=2)])
+    other = make_cell("Raises", n_splits=2)
+    run_grid([other])
+    path = store_of(other).path.parent / "grid.json"
+    cells = json.loads(path.read_text())["cells"]
+    assert [cell["algorithm"] for cell in cells] == ["healthy", "raises"]
+    assert cells[1]["keys"] == list(other.keys)
+    assert cells[1]["dataset"] == "table"
+
+
+def test_a_log_is_kept_beside_the_records(make_cell):
+    cell = make_cell("Raises", n_splits=1)
+    run_grid([cell])
+    log = (store_of(cell).path.parent / "run.log").read_text()
+    assert "table raises novelty clean split 0: error" in log
+    assert "the matrix is singular" in log
+
+
+def test_a_store_that_cannot_be_made_is_said_at_the_start(make_cell, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="record store cannot be written"):
+        run_grid([make_cell(output=tmp_path / "file")])
+
+
+def test_a_claim_of_a_living_run_is_waited_for(make_cell, monkeypatch):
+    """The other run ends without a record: its experiment is run here."""
+    from runners import supervise
+
+    cell = make_cell(n_splits=2)
+    claims = supervise.Claims(store_of(cell).path)
+    claims.take(cell.key(0))
+    monkeypatch.setattr("runners.grid._WAIT_SECONDS", 0.01)
+    waited = []
+
+    def sleep(seconds):
+        waited.append(seconds)
+        claims.release(cell.key(0))
+
+    clock = types.SimpleNamespace(sleep=sleep, time=time.time)
+    monkeypatch.setattr("runners.grid.time", clock)
+    assert run_grid([cell]).statuses == {"ok": 2}
+    assert waited == [0.01]

@@ -1,0 +1,95 @@
+"""The same grid on Dask workers and through submitit: the same metrics, to the last bit."""
+
+import importlib.metadata
+
+import pytest
+
+from results.records import RecordStore
+from runners import dask as dask_module
+from runners.faults.sandbox import Sandbox
+from runners.grid import UsageError
+
+
+def metrics(sandbox):
+    return {
+        record.key: (record.status, record.metrics, record.curves.encoded)
+        for record in RecordStore(sandbox.output / "records")
+    }
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory):
+    sandbox = Sandbox(tmp_path_factory.mktemp("reference"))
+    assert sandbox.run("algorithm=iforest,healthy", "n_splits=2", n_jobs=1).status == 0
+    return metrics(sandbox)
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ("runner=dask", "runner.n_jobs=2"),
+        ("hydra/launcher=submitit_local", "hydra.launcher.timeout_min=5"),
+    ],
+    ids=["dask", "submitit"],
+)
+def test_metrics_do_not_depend_on_where_they_were_made(tmp_path, reference, overrides):
+    sandbox = Sandbox(tmp_path)
+    n_jobs = None if "runner=dask" in overrides else 1
+    finished = sandbox.run("algorithm=iforest,healthy", "n_splits=2", *overrides, n_jobs=n_jobs)
+    assert finished.status == 0, finished.output
+    found = metrics(sandbox)
+    assert {status for status, *_ in found.values()} == {"ok"}
+    # The path of the data differs between the folders, and with it the keys.
+    assert sorted(map(repr, found.values())) == sorted(map(repr, reference.values()))
+    assert sandbox.left_behind() == 0
+
+
+def test_a_failure_in_a_submitit_job_reaches_the_exit_status(tmp_path):
+    sandbox = Sandbox(tmp_path)
+    finished = sandbox.run(
+        "algorithm=raises", "n_splits=1", "hydra/launcher=submitit_local", n_jobs=1
+    )
+    assert finished.status == 1
+    assert dict(sandbox.statuses()) == {"error": 1}
+
+
+def check(**changes):
+    wanted = {
+        "root": str(dask_module.ROOT),
+        "probe": __file__,
+        "home": None,
+        "python": dask_module._python(),
+        "versions": {"numpy": importlib.metadata.version("numpy")},
+    }
+    return dask_module._by_value(dask_module._CHECK)(wanted | changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({}, None),
+        ({"root": "/nowhere"}, "no code in /nowhere"),
+        ({"home": "/nowhere"}, "no data home /nowhere"),
+        ({"probe": "/nowhere/probe"}, "the record store /nowhere is not shared"),
+        ({"python": "2.7"}, "instead of 2.7"),
+        ({"versions": {"numpy": "1.0"}}, "numpy .* instead of 1.0"),
+        ({"versions": {"no-such-package": "1.0"}}, "no-such-package is not installed"),
+    ],
+)
+def test_what_a_worker_lacks_is_named(changes, problem):
+    problems = check(**changes)
+    if problem is None:
+        assert problems == []
+    else:
+        with pytest.raises(AssertionError, match=problem):
+            raise AssertionError(*problems)
+
+
+def test_a_scheduler_that_does_not_answer_is_said(monkeypatch, make_cell):
+    monkeypatch.setattr(dask_module, "_CONNECT_SECONDS", 0.5)
+    settings = {"scheduler": "tcp://127.0.0.1:9", "n_jobs": 1, "threads_per_experiment": 1}
+    with (
+        pytest.raises(UsageError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"),
+        dask_module.backend(settings, make_cell().config, None),
+    ):
+        pass

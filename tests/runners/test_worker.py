@@ -1,0 +1,209 @@
+"""One experiment in a worker: outcomes, limits, cleanliness, overhead."""
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from runners import processes
+from runners.experiment import Experiment, Limits
+from runners.faults.sandbox import wait_for
+from runners.worker import AbortedError, HolderDiedError, Worker, WorkerDiedError
+
+FOREST = "sklearn.ensemble.IsolationForest"
+
+
+@pytest.fixture(scope="module")
+def shared_worker():
+    worker = Worker(threads=1)
+    yield worker
+    worker.close()
+    assert worker._process.returncode == 0
+
+
+@pytest.fixture
+def run(shared_worker, make_cell):
+    def run(target, split=0, timeout=20.0, look=lambda: False, **limits):
+        experiment = Experiment(make_cell(target), split)
+        return shared_worker.run(experiment, Limits(timeout, **limits), look)
+
+    return run
+
+
+def descendants(worker):
+    """Return the living processes below a worker; the ended ones are reaped within half a second."""
+    return [p for p in processes.descendants(worker.pid) if processes.start_time(p) is not None]
+
+
+def test_a_result_has_everything_that_a_record_needs(run):
+    result = run(FOREST)
+    assert result["status"] == "ok"
+    assert set(result["metrics"]) == {
+        *("roc_auc", "average_precision", "roc_auc_curve", "pr_auc_curve")
+    }
+    assert set(result["curves"]) == {"roc", "pr"}
+    assert result["counts"]["n_train"] + result["counts"]["n_anomalies_train"] <= 60
+    assert result["counts"]["n_test"] == 60
+    assert result["fit_cpu_seconds"] > 0
+    assert 0 < result["fit_seconds"] < 20
+    assert 0 < result["score_seconds"] < 20
+    assert 0 <= result["peak_memory_mb"] < 50
+    assert result["uses_labels"] is False
+
+
+@pytest.mark.parametrize("split", [0, 1])
+def test_the_same_experiment_gives_the_same_bits(run, split):
+    first, second = run(FOREST, split), run(FOREST, split)
+    assert first["metrics"] == second["metrics"]
+    assert first["curves"] == second["curves"]
+    assert run(FOREST, split + 1)["curves"] != first["curves"]
+
+
+@pytest.mark.parametrize("target", ["SlowToScore", "IgnoresSignals", "ForksChildren"])
+def test_deadlines_hold_to_a_second_and_nothing_is_left(run, shared_worker, target):
+    run("Healthy")
+    before = set(descendants(shared_worker))
+    start = time.monotonic()
+    result = run(target, timeout=1.0)
+    assert result["status"] == "timeout"
+    assert 1.0 <= time.monotonic() - start < 2.0
+    assert set(descendants(shared_worker)) == before
+
+
+def test_fit_and_scoring_have_a_limit_each(run):
+    # Fitting takes most of the limit, and scoring has all of it again.
+    assert run("SlowToScore", timeout=0.5)["reason"] == "scoring took longer than 0.5 s"
+
+
+def test_children_that_a_detector_leaves_are_ended(run, shared_worker):
+    run("Healthy")
+    before = set(descendants(shared_worker))
+    assert run("LeavesChildren")["status"] == "ok"
+    assert set(descendants(shared_worker)) == before
+
+
+def test_the_memory_limit_is_on_what_the_experiment_adds(run):
+    assert run("Healthy", memory_limit_gb=0.05)["status"] == "ok"
+    result = run("Allocates", memory_limit_gb=0.05)
+    assert result["status"] == "memory"
+    assert 0.05 * 1024 <= result["peak_memory_mb"] < 0.05 * 1024 + 100
+
+
+@pytest.mark.parametrize(
+    ("target", "status", "reason"),
+    [
+        ("Segfaults", "crashed", "killed by SIGSEGV while fitting"),
+        ("Exits", "crashed", "exited with status 0 while fitting"),
+        ("Aborts", "crashed", "killed by SIGABRT while fitting"),
+        ("WantsLabels", "error", "asks for the labels"),
+        ("RefusesMemory", "memory", "would need 512.0 GB"),
+    ],
+)
+def test_failures_are_told_apart(run, target, status, reason):
+    result = run(target)
+    assert result["status"] == status
+    assert reason in result["reason"]
+
+
+def test_the_last_words_of_a_crash_are_kept(run):
+    assert "std::logic_error" in run("Aborts")["traceback"]
+    assert "misbehave" in run("Segfaults")["traceback"]
+
+
+def test_tracebacks_name_no_folder_of_this_machine(run):
+    traceback = run("Raises")["traceback"]
+    assert 'File "runners/faults/detectors.py"' in traceback
+    assert os.getcwd() not in traceback
+
+
+def test_labels_are_handed_over_only_on_request(run):
+    result = run("WantsLabels", allow_labels=True)
+    assert (result["status"], result["uses_labels"]) == ("ok", True)
+    # One that does not ask gets none even then.
+    assert run("Healthy", allow_labels=True)["uses_labels"] is False
+
+
+def test_data_that_cannot_be_had_are_asked_for_once(shared_worker, make_cell, tmp_path):
+    cell = make_cell()
+    cell.config["dataset"]["path"] = str(tmp_path / "none.csv")
+    for split in range(2):
+        result = shared_worker.run(Experiment(cell, split), Limits(5))
+        assert result["status"] in ("no_data", "error")
+        assert "none.csv" in result["reason"]
+
+
+def test_a_run_that_is_aborted_leaves_nothing(run, shared_worker):
+    run("Healthy")
+    before = set(descendants(shared_worker))
+    flag = threading.Event()
+    threading.Timer(0.5, flag.set).start()
+    start = time.monotonic()
+    with pytest.raises(AbortedError):
+        run("IgnoresSignals", look=flag.is_set)
+    assert time.monotonic() - start < 2.0
+    assert set(descendants(shared_worker)) == before
+    assert run("Healthy")["status"] == "ok"
+
+
+def test_a_worker_outlives_its_holder(run, shared_worker):
+    with pytest.raises(HolderDiedError):
+        run("KillsItsParent")
+    assert run("Healthy")["status"] == "ok"
+
+
+def test_a_worker_that_is_killed_takes_everything_along(make_cell):
+    worker = Worker(threads=1)
+    try:
+        worker.run(Experiment(make_cell(), 0), Limits(20))
+        started = []
+
+        def kill():
+            wait_for(lambda: len(descendants(worker)) >= 5, 20)
+            started.extend(descendants(worker))
+            os.kill(worker.pid, signal.SIGKILL)
+
+        thread = threading.Thread(target=kill)
+        thread.start()
+        with pytest.raises(WorkerDiedError, match="SIGKILL"):
+            worker.run(Experiment(make_cell("ForksChildren"), 0), Limits(20))
+        thread.join()
+    finally:
+        worker.close()
+    assert len(started) >= 5
+    assert wait_for(lambda: all(processes.start_time(p) is None for p in started), 5)
+
+
+def test_threads_are_limited(make_cell):
+    worker = Worker(threads=2)
+    try:
+        worker.run(Experiment(make_cell(), 0), Limits(20, threads=2))
+        environment = Path(f"/proc/{worker.pid}/environ").read_text().split("\0")
+    finally:
+        worker.close()
+    assert "OMP_NUM_THREADS=2" in environment
+    assert "NUMBA_NUM_THREADS=2" in environment
+
+
+def processor_seconds(worker):
+    """Return what a worker, its holders and their ended children have used, in seconds."""
+    total = 0
+    for pid in [worker.pid, *processes.descendants(worker.pid)]:
+        values = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        total += sum(map(int, values[11:15]))
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+def test_isolation_is_cheap(run, shared_worker):
+    """An experiment that does nothing costs under 50 ms, fork, split, metrics and all.
+
+    Processor time, which is the wall clock of a machine with nothing else to do.
+    """
+    run("Healthy")
+    n = 20
+    start = processor_seconds(shared_worker) + time.process_time()
+    for split in range(n):
+        run("Healthy", split)
+    assert (processor_seconds(shared_worker) + time.process_time() - start) / n < 0.05
