@@ -163,15 +163,37 @@ def _probe(url: str) -> Failure | None:
     remembered = _unreachable.get(address)
     if remembered is not None and time.monotonic() - remembered[0] < _REMEMBER_SECONDS:
         return Failure(False, remembered[1])
-    try:
-        socket.create_connection(address, timeout=_CONNECT_SECONDS).close()
-    except ConnectionRefusedError:
+    error = _connect(address)
+    if isinstance(error, ConnectionRefusedError):
         return Failure(True, f"{parts.netloc} refuses the connection")
-    except OSError as error:
+    if error is not None:
         reason = f"{parts.netloc} cannot be reached: {error}"
         _unreachable[address] = (time.monotonic(), reason)
         return Failure(False, reason)
     return None
+
+
+def _connect(address: tuple[str, int]) -> OSError | None:
+    """Try to connect; return the error, or None.
+
+    In a thread, because the time-out of a connection leaves out the time in which its name is
+    looked up, and that can be half a minute.
+    """
+    outcome: list[OSError | None] = []
+
+    def connect() -> None:
+        try:
+            socket.create_connection(address, timeout=_CONNECT_SECONDS).close()
+            outcome.append(None)
+        except OSError as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=connect, daemon=True)
+    thread.start()
+    thread.join(2 * _CONNECT_SECONDS)
+    if not outcome:
+        return TimeoutError(f"its name was not found in {2 * _CONNECT_SECONDS:g} s")
+    return outcome[0]
 
 
 def _run_client(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import socket
+import time
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from datasets import DataUnavailable, load
+from datasets.sources import remote
 
 
 def forced(data):
@@ -195,6 +199,32 @@ def test_a_name_that_does_not_resolve_is_asked_once(data, definition, caplog):
     assert "trying again" not in caplog.text
 
 
+def test_a_host_that_swallows_packets_is_asked_once(data, definition, monkeypatch, stopwatch):
+    monkeypatch.setattr(remote, "_CONNECT_SECONDS", 0.5)
+    with contextlib.ExitStack() as stack:
+        # A listener whose queue is full: the kernel drops further connections.
+        listener = stack.enter_context(socket.socket())
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        for _ in range(3):
+            client = stack.enter_context(socket.socket())
+            client.setblocking(False)
+            client.connect_ex(listener.getsockname())
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        for name in ("annthyroid", "wilt"):
+            with pytest.raises(DataUnavailable, match="cannot be reached: timed out"):
+                load(definition(name), forced(data) | {"uci_url": url})
+    assert stopwatch() < 5
+
+
+def test_a_resolver_that_hangs_is_given_up(data, definition, monkeypatch, stopwatch):
+    monkeypatch.setattr(remote, "_CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: time.sleep(3) or [])
+    with pytest.raises(DataUnavailable, match=r"its name was not found in 0\.4 s"):
+        load(definition("annthyroid"), forced(data) | {"uci_url": "http://slow.invalid"})
+    assert stopwatch() < 3
+
+
 def test_a_dripping_server_is_given_up(ionosphere, server, data, definition, helpers, stopwatch):
     body = server.replies[ionosphere][0].body
     server.add(ionosphere, helpers["Reply"](body, drip=0.05))
@@ -209,9 +239,8 @@ def test_sources_are_asked_in_turn_and_each_reason_is_told(ionosphere, server, d
     assert sources[:2] == ["bundled", "home"]
     dataset = load(definition("ionosphere", sources=sources[1:]), data)
     assert dataset.origin == "uci"
-    server.replies.clear()
-    data["home"] += "-other"
+    offline = data | {"home": data["home"] + "-other", "offline": True}
     with pytest.raises(DataUnavailable) as caught:
-        load(definition("ionosphere", sources=sources[1:]), data)
+        load(definition("ionosphere", sources=sources[1:]), offline)
     assert [source for source, _ in caught.value.reasons] == ["home", "openml", "uci"]
     assert "OCRF_DATA_HOME" in caught.value.hint
