@@ -150,7 +150,7 @@ class TransductiveDetector(Detector):
     contamination: float
 
     @property
-    def offset_(self) -> float:
+    def offset_(self) -> float:  # type: ignore[override]
         """Threshold: the `contamination` quantile of the training points, scored as one batch.
 
         It is computed when asked for, since scoring is all the work there is and the scores of a

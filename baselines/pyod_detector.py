@@ -115,7 +115,7 @@ class PyODDetector(Detector):
 
     @contextlib.contextmanager
     def _third_party(self, what: str) -> Iterator[None]:
-        """Run PyOD: what it warns of on degenerate data either is harmless or shows in the scores."""
+        """Run PyOD: what it warns of is harmless, or shows in the scores, which are checked."""
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:

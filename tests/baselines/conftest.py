@@ -22,7 +22,7 @@ def make_detector(name: str) -> Any:
     """Instantiate conf/algorithm/NAME.yaml as the runner does, with fewer trees."""
     config = OmegaConf.load(ALGORITHMS / f"{name}.yaml")
     if name == "pyod":
-        config.detector = "ABOD"  # what the command line gives
+        config.detector = "KDE"  # what the command line gives
     detector = instantiate(config, _convert_="all")
     return detector.set_params(
         **{key: value for key, value in SMALLER.items() if key in detector.get_params(deep=False)}

@@ -1,0 +1,75 @@
+"""The PyOD adapter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pyod.models.knn import KNN
+
+from baselines import PyODDetector
+from baselines.pyod_detector import find_detector
+
+
+@pytest.fixture
+def points() -> np.ndarray:
+    return np.random.default_rng(0).standard_normal((100, 3))
+
+
+def test_scores_and_threshold_are_turned_round(points: np.ndarray) -> None:
+    test = points[:20] * 3
+    theirs = KNN(contamination=0.2, n_neighbors=7).fit(points)
+    ours = PyODDetector("KNN", contamination=0.2, params={"n_neighbors": 7}).fit(points)
+    np.testing.assert_array_equal(ours.score_samples(test), -theirs.decision_function(test))
+    np.testing.assert_array_equal(ours.predict(test) == -1, theirs.predict(test) == 1)
+    assert ours.offset_ == -theirs.threshold_
+
+
+def test_random_state_is_handed_on(points: np.ndarray) -> None:
+    def scores(seed: int) -> np.ndarray:
+        return PyODDetector("LODA", random_state=seed).fit(points).score_samples(points)
+
+    np.testing.assert_array_equal(scores(1), scores(1))
+    assert not np.array_equal(scores(1), scores(2))
+
+
+def test_unknown_detector_is_answered_with_those_there_are(points: np.ndarray) -> None:
+    with pytest.raises(ValueError, match=r"no detector 'ECD'; it has ABOD, .*ECOD, .*VAE"):
+        PyODDetector("ECD").fit(points)
+
+
+def test_unknown_parameter_is_answered_with_those_there_are(points: np.ndarray) -> None:
+    with pytest.raises(ValueError, match=r"KNN has no parameter k; it has .*n_neighbors"):
+        PyODDetector("KNN", params={"k": 3}).fit(points)
+
+
+def test_missing_extra_is_named(points: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    # None in sys.modules makes an import fail as if the package were not installed.
+    monkeypatch.setitem(__import__("sys").modules, "torch", None)
+    for module in ("pyod.models.auto_encoder", "pyod.models.base_dl"):
+        monkeypatch.delitem(__import__("sys").modules, module, raising=False)
+    with pytest.raises(ImportError, match="PyOD's AutoEncoder needs the package 'torch'"):
+        find_detector("AutoEncoder")
+
+
+def test_supervised_detectors_are_refused(
+    points: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class NeedsLabels:
+        def fit(self, X: np.ndarray, y: np.ndarray) -> None:
+            raise AssertionError("not to be called")
+
+    monkeypatch.setattr("baselines.pyod_detector.find_detector", lambda name: NeedsLabels)
+    with pytest.raises(ValueError, match="XGBOD learns from labels"):
+        PyODDetector("XGBOD").fit(points)
+
+
+def test_graph_and_time_series_detectors_are_not_offered() -> None:
+    for name in ("DOMINANT", "MatrixProfile", "AudioAE"):
+        with pytest.raises(ValueError, match="no detector"):
+            find_detector(name)
+
+
+def test_scores_that_are_not_finite_are_refused() -> None:
+    repeated = np.repeat(np.eye(3), 20, axis=0)
+    with pytest.raises(ValueError, match="PyOD's ABOD gives training points scores that"):
+        PyODDetector("ABOD").fit(repeated)
