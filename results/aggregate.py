@@ -78,6 +78,22 @@ def _cell_order(key: tuple[str, str, str, str]) -> tuple[object, ...]:
     return (protocol != "paper", protocol, setting, dataset, algorithm_order(label))
 
 
+def fully_run(grid: pd.DataFrame) -> list[str]:
+    """Return the algorithms that were run on every data set, whatever came of it.
+
+    Averages and ranks over common data sets are for these: that a variant was tried on one data
+    set only must not take the others out of the comparison. All, if none was run on every one.
+
+    Parameters
+    ----------
+    grid : DataFrame
+        Cells of one protocol and setting, indexed by dataset and label.
+    """
+    counts = grid.groupby(level="label").size()
+    everywhere = counts[counts == len(grid.index.unique("dataset"))]
+    return [str(label) for label in (everywhere if len(everywhere) else counts).index]
+
+
 def in_order(labels: Iterable[str], wanted: tuple[str, ...] = ()) -> list[str]:
     """Return distinct labels in the order asked for, the others in the paper's order after them."""
 

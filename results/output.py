@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
+
+
+def safe(text: str) -> str:
+    """Return `text` as part of a file name that LaTeX can include.
+
+    Examples
+    --------
+    >>> safe("paper(anomaly_subset=fixed)")
+    'paper_anomaly_subset=fixed'
+    """
+    return re.sub(r"[^\w=.-]+", "_", text).strip("_")
 
 
 @dataclass

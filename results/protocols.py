@@ -1,6 +1,6 @@
 """What each departure of the published protocol from its text, or from good practice, is worth.
 
-Every departure compares two sets of experiments on the cells that both have, data set by data set.
+Every departure compares two sets of experiments on the splits that both have, data set by data set.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from results.aggregate import in_order
+from results.aggregate import CELL, in_order
+from results.metrics import METRICS
 from results.vocabulary import PAPER_METRICS
 
 EXACT_METRICS = ("roc_auc", "average_precision")
+_SPLIT = ["setting", "dataset", "label", "seed", "split"]
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Effect:
     setting, algorithm, metric : str
         ``metric`` is ``roc`` or ``pr``.
     published, alternative : float
-        Means over the data sets that both ways have.
+        Means over the data sets that both ways have, of the splits that both have.
     datasets : tuple of str
     farthest : str
         The data set that changes most.
@@ -93,16 +95,24 @@ class Effect:
         return self.alternative - self.published
 
 
-def effects(cells: pd.DataFrame) -> list[Effect]:
-    """Return every effect that the cells allow to measure.
+def effects(frame: pd.DataFrame, cells: pd.DataFrame) -> list[Effect]:
+    """Return every effect that the experiments allow to measure.
 
     Parameters
     ----------
+    frame : DataFrame
+        All experiments, as :attr:`results.experiments.Experiments.frame`. Only the splits that both
+        ways have are compared: they share their training and test points.
     cells : DataFrame
-        As :func:`results.aggregate.make_cells`, of all protocols.
+        As :func:`results.aggregate.make_cells`; a cell that is NA is not compared.
     """
-    found = [*_between_protocols(cells), *_between_metrics(cells), *_between_algorithms(cells)]
-    return [*found, *_by_parameter(cells), *_by_protocol_option(cells)]
+    has_value = cells.index[cells["mark"] == ""]
+    finished = frame[
+        (frame["status"] == "ok") & pd.MultiIndex.from_frame(frame[CELL]).isin(has_value)
+    ]
+    rows = finished.set_index(["protocol", *_SPLIT])[list(METRICS)]
+    found = [*_between_protocols(rows), *_between_metrics(rows), *_between_algorithms(rows)]
+    return [*found, *_by_parameter(rows), *_by_protocol_option(rows)]
 
 
 def missing(found: list[Effect]) -> list[str]:
@@ -122,7 +132,7 @@ def missing(found: list[Effect]) -> list[str]:
 
 
 def _pick(cells: pd.DataFrame, protocol: str, label: str | None = None) -> pd.DataFrame:
-    """Return the cells of a protocol (and algorithm), indexed by setting, dataset, label."""
+    """Return the experiments of a protocol (and algorithm), indexed by what a split is."""
     if protocol not in cells.index.get_level_values("protocol"):
         return cells.iloc[:0].droplevel("protocol")
     part = cells.loc[[protocol]].droplevel("protocol")
@@ -138,7 +148,7 @@ def _pair(
     metrics: tuple[tuple[str, str], tuple[str, str]],
     name: str | None = None,
 ) -> Iterator[Effect]:
-    """Compare two sets of cells with the same index, per setting and algorithm.
+    """Compare two sets of experiments split by split, per setting and algorithm.
 
     `metrics` holds the (ROC, PR) metrics of the first and of the second set.
     """
@@ -148,6 +158,7 @@ def _pair(
         both = pd.DataFrame(
             {"published": first[metrics[0][i]], "alternative": second[metrics[1][i]]}
         ).dropna()
+        both = both.groupby(level=["setting", "dataset", "label"]).mean()
         for (setting, label), part in _by_setting_and_label(both):
             change = part["alternative"] - part["published"]
             far = change.idxmax() if change.max() >= -change.min() else change.idxmin()
@@ -178,44 +189,44 @@ def _by_setting_and_label(
 
 
 def _renamed(part: pd.DataFrame, label: str) -> pd.DataFrame:
-    """Give all cells one label, so that two algorithms can be put side by side."""
+    """Give all experiments one label, so that two algorithms can be put side by side."""
     index = part.index.to_frame(index=False).assign(label=label)
     return part.set_axis(pd.MultiIndex.from_frame(index))
 
 
-def _between_protocols(cells: pd.DataFrame) -> Iterator[Effect]:
+def _between_protocols(rows: pd.DataFrame) -> Iterator[Effect]:
     yield from _pair(
-        _PROTOCOL, _pick(cells, "paper"), _pick(cells, "clean"), (EXACT_METRICS, EXACT_METRICS)
+        _PROTOCOL, _pick(rows, "paper"), _pick(rows, "clean"), (EXACT_METRICS, EXACT_METRICS)
     )
 
 
-def _between_metrics(cells: pd.DataFrame) -> Iterator[Effect]:
-    paper = _pick(cells, "paper")
+def _between_metrics(rows: pd.DataFrame) -> Iterator[Effect]:
+    paper = _pick(rows, "paper")
     yield from _pair(_METRIC, paper, paper, (PAPER_METRICS, EXACT_METRICS))
 
 
-def _between_algorithms(cells: pd.DataFrame) -> Iterator[Effect]:
+def _between_algorithms(rows: pd.DataFrame) -> Iterator[Effect]:
     for departure, (as_run, other) in _ALGORITHMS.items():
-        first = _renamed(_pick(cells, "paper", as_run), as_run)
-        second = _renamed(_pick(cells, "paper", other), as_run)
+        first = _renamed(_pick(rows, "paper", as_run), as_run)
+        second = _renamed(_pick(rows, "paper", other), as_run)
         yield from _pair(departure, first, second, (PAPER_METRICS, PAPER_METRICS))
 
 
-def _by_parameter(cells: pd.DataFrame) -> Iterator[Effect]:
+def _by_parameter(rows: pd.DataFrame) -> Iterator[Effect]:
     pattern = re.compile(r"oneclassrf\(out_of_bounds=(null|None|none)\)")
-    labels = map(str, cells.index.get_level_values("label"))
+    labels = map(str, rows.index.get_level_values("label"))
     for label in sorted({label for label in labels if pattern.fullmatch(label)}):
-        first = _pick(cells, "paper", "oneclassrf")
-        second = _renamed(_pick(cells, "paper", label), "oneclassrf")
+        first = _pick(rows, "paper", "oneclassrf")
+        second = _renamed(_pick(rows, "paper", label), "oneclassrf")
         yield from _pair(_OUT_OF_BOUNDS, first, second, (PAPER_METRICS, PAPER_METRICS))
 
 
-def _by_protocol_option(cells: pd.DataFrame) -> Iterator[Effect]:
+def _by_protocol_option(rows: pd.DataFrame) -> Iterator[Effect]:
     for departure, option, datasets in (
         (_DUPLICATES, "repeat_published_rows=false", ("shuttle",)),
         (_SUBSET, "anomaly_subset=fixed", None),
     ):
-        first, second = _pick(cells, "paper"), _pick(cells, f"paper({option})")
+        first, second = _pick(rows, "paper"), _pick(rows, f"paper({option})")
         if datasets is not None:
             first, second = (
                 part[part.index.get_level_values("dataset").isin(datasets)]

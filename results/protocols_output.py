@@ -20,7 +20,8 @@ from results.vocabulary import display_name
 NAME = "protocols"
 CAPTION = "What each departure of the published protocol is worth"
 NOTE = (
-    "Means over the data sets (n) on which both ways have a value. Change: other less published; "
+    "Means over the data sets (n) on which both ways have a value, from the splits that both have. "
+    "Change: other less published; "
     "largest: the data set that changes most, and by how much."
 )
 COLUMNS = [
@@ -75,7 +76,7 @@ def _signed(value: float) -> str:
 
 def write_protocols(experiments: Experiments, output: Output) -> None:
     """Print and write the table of departures."""
-    found = effects(make_cells(experiments.frame))
+    found = effects(experiments.frame, make_cells(experiments.frame))
     output.remarks += [f"not measured: {name}" for name in missing(found)]
     if not found:
         output.remarks.append("no departure can be measured on these records")

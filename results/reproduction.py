@@ -197,7 +197,7 @@ def make_blocks(
         "tableS1": lambda: side_by_side(table, "outlier"),
         "verdicts": lambda: markdown(*summary_rows(table)) if len(table) else _NOTHING,
         "differs": lambda: _differs(explained),
-        "departures": lambda: _departures(cells),
+        "departures": lambda: _departures(experiments.frame, cells),
         "clean": lambda: _clean(experiments),
         "rankings": lambda: rankings(cells),
     }
@@ -302,8 +302,8 @@ def _differs(explained: list[tuple[dict, str]]) -> str:
     return markdown([*headings, "reason"], rows)
 
 
-def _departures(cells: pd.DataFrame) -> str:
-    found = effects(cells)
+def _departures(frame: pd.DataFrame, cells: pd.DataFrame) -> str:
+    found = effects(frame, cells)
     return to_markdown(rows_of(found)) if found else _NOTHING
 
 

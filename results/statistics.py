@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -31,7 +32,7 @@ class Comparison:
     left_out_datasets : dict of str to list of str
         Each data set that was left out, with the algorithms that have no value on it.
     left_out_algorithms : list of str
-        Algorithms that this comparison does without.
+        Algorithms that this comparison does without: not run, or not finished, on every data set.
     friedman : tuple of (float, float) or None
         Statistic and p value; None with fewer than 3 algorithms or 2 data sets, or if all tie.
     mean_ranks : Series
@@ -71,16 +72,27 @@ def matrix(cells: pd.DataFrame, metric: str, algorithms: tuple[str, ...] = ()) -
     return values.reindex(columns=in_order(values.columns, algorithms)).sort_index().round(12)
 
 
-def comparisons(values: pd.DataFrame, metric: str) -> list[Comparison]:
+def comparisons(
+    values: pd.DataFrame, metric: str, run: Sequence[str] | None = None
+) -> list[Comparison]:
     """Compare all algorithms on their common data sets, and the complete ones on every data set.
 
     Algorithms that did not finish some data sets force a choice: fewer data sets, or fewer
     algorithms. Both are made, and what was left out is in the result.
+
+    Parameters
+    ----------
+    values : DataFrame
+        As :func:`matrix`.
+    metric : str
+    run : sequence of str, optional
+        The algorithms that were run on every data set; the others are left out.
     """
     values = values.dropna(axis=1, how="all")
-    chosen = [_compare(values, values, "all algorithms, common data sets", metric)]
+    tried = values if run is None else values.loc[:, values.columns.isin(list(run))]
+    chosen = [_compare(values, tried, "all algorithms, common data sets", metric)]
     complete = values.loc[:, values.notna().all()]
-    if 2 <= complete.shape[1] < values.shape[1]:
+    if 2 <= complete.shape[1] < tried.shape[1]:
         chosen.append(_compare(values, complete, "algorithms that finished every data set", metric))
     return [comparison for comparison in chosen if comparison.values.size]
 

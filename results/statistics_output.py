@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 from rich.text import Text
 
+from results.aggregate import fully_run
 from results.experiments import Experiments
 from results.output import Output
 from results.rounding import format_number
@@ -52,7 +53,8 @@ def sections(experiments: Experiments, metrics: tuple[str, ...] = ()) -> Iterato
             values = matrix(part.cells, metric, experiments.selection.algorithms)
             values = values.dropna(axis=1, how="all")
             if values.shape[1] >= 2:
-                yield Section(part, metric, values, comparisons(values, metric))
+                run = fully_run(part.cells.droplevel(["protocol", "setting"]))
+                yield Section(part, metric, values, comparisons(values, metric, run))
 
 
 def write_statistics(
@@ -93,7 +95,7 @@ def sentences(comparison: Comparison) -> list[str]:
         texts.append(f"Left out: {dataset} (no value for {names}).")
     if comparison.left_out_algorithms:
         names = ", ".join(display_name(label) for label in comparison.left_out_algorithms)
-        texts.append(f"Left out: {names} (did not finish every data set).")
+        texts.append(f"Left out: {names} (not run, or not finished, on every data set).")
     if comparison.friedman is None:
         texts.append("No Friedman test: it needs three algorithms, two data sets and a difference.")
     else:

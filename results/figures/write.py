@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -18,7 +17,7 @@ from results.figures.ranks import critical_difference_diagram
 from results.figures.scatter import comparison_scatter
 from results.figures.style import looks, render
 from results.figures.times import time_figure
-from results.output import Output
+from results.output import Output, safe
 from results.statistics_output import sections
 from results.tables.write import slices
 from results.vocabulary import METRIC_HEADINGS, display_name
@@ -105,11 +104,6 @@ def _curves(experiments: Experiments) -> Iterator[Drawn]:
                     "curves with their areas.",
                     curve_figure(curves, protocol, label, datasets),
                 )
-
-
-def safe(text: str) -> str:
-    """Return `text` as part of a file name that LaTeX can include."""
-    return re.sub(r"[^\w=.-]+", "_", text).strip("_")
 
 
 def write_figures(experiments: Experiments, output: Output) -> None:

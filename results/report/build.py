@@ -17,8 +17,8 @@ from results.comparison import VERDICT_MEANINGS, compare
 from results.comparison_output import headline, printed_rows, summary_rows
 from results.experiments import Experiments
 from results.figures.style import render
-from results.figures.write import draw_all, safe
-from results.output import Output
+from results.figures.write import draw_all
+from results.output import Output, safe
 from results.protocols import effects, missing
 from results.protocols_output import CAPTION, COLUMNS, NOTE, rows_of
 from results.provenance import tabulate, warnings_of
@@ -77,7 +77,7 @@ def _context(experiments: Experiments) -> dict[str, Any]:
     frame = experiments.frame
     cells = make_cells(frame)
     comparison = compare(cells)
-    found = effects(cells)
+    found = effects(frame, cells)
     provenance = tabulate(frame)
     images: dict[str, list[Image]] = {}
     for drawn in draw_all(experiments):

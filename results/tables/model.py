@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from results.aggregate import in_order
+from results.aggregate import fully_run, in_order
 from results.metrics import METRICS
 from results.rounding import format_number, format_seconds, round_half_up
 from results.vocabulary import (
@@ -195,20 +195,22 @@ def _add_datasets(
 def _add_summaries(
     table: Table, grid: pd.DataFrame, datasets: list[str], options: TableOptions
 ) -> None:
-    common = common_datasets(grid, datasets, table.algorithms, table.metrics)
+    compared = [label for label in table.algorithms if label in fully_run(grid)]
+    common = common_datasets(grid, datasets, compared, table.metrics)
     average = Line("average", "average:", "summary")
     average_common = Line("average_common", f"average ({len(common)} common):", "summary")
     rank = Line("mean_rank", f"mean rank ({len(common)} common):", "summary")
     table.lines.append(average)
     # With one algorithm the two averages are one and ranks say nothing.
-    compares = len(table.algorithms) > 1 and bool(common)
+    compares = len(compared) > 1 and bool(common)
     if compares:
         table.lines += [average_common, rank]
     for metric in table.metrics:
         values = grid[metric].unstack("label").reindex(index=datasets, columns=table.algorithms)
         _add_numbers(table, average, metric, values.mean(), options.precision, max)
         if compares:
-            shared = values.loc[common]
+            # Those not compared keep their places, as NaN.
+            shared = values.loc[common, compared].reindex(columns=table.algorithms)
             _add_numbers(table, average_common, metric, shared.mean(), options.precision, max)
             ranks = shared.round(12).rank(axis=1, ascending=False).mean()
             _add_numbers(table, rank, metric, ranks, 2, min)
@@ -300,10 +302,13 @@ def _add_notes(table: Table, grid: pd.DataFrame, datasets: list[str]) -> None:
     meanings = "; ".join(f"{headings[m]}: {METRIC_MEANINGS[m]}" for m in table.metrics)
     table.notes.append(f"{meanings}.")
     if any(line.key == "average_common" for line in table.lines):
-        common = common_datasets(grid, datasets, table.algorithms, table.metrics)
+        compared = [label for label in table.algorithms if label in fully_run(grid)]
+        common = common_datasets(grid, datasets, compared, table.metrics)
+        others = [display_name(label) for label in table.algorithms if label not in compared]
+        without = f"; without {', '.join(others)}, not run on every data set" if others else ""
         table.notes.append(
             "average: over the data sets that the algorithm finished, which are not the same for "
-            f"all; common: {', '.join(common)}."
+            f"all; common: {', '.join(common)}{without}."
         )
     used = {entry.text for entry in table.entries.values()}
     marks = [f"{mark}: {meaning}" for mark, meaning in MARK_MEANINGS.items() if mark in used]

@@ -9,7 +9,7 @@ import pandas as pd
 
 from results.aggregate import make_cells
 from results.experiments import Experiments
-from results.output import Output
+from results.output import Output, safe
 from results.published import TABLES
 from results.tables import datasets
 from results.tables.latex import standalone, table_to_latex
@@ -32,7 +32,7 @@ class Slice:
     def name(self) -> str:
         """File name: the paper's table for its protocol, ``..._<protocol>`` for another."""
         stem = TABLES.get(self.setting, f"table_{self.setting}")
-        return stem if self.protocol == "paper" else f"{stem}_{self.protocol}"
+        return stem if self.protocol == "paper" else f"{stem}_{safe(self.protocol)}"
 
     @property
     def caption(self) -> str:

@@ -78,7 +78,8 @@ def test_awkward_names_compile(recorder):
 
 
 def test_the_departures_compile(paper_records, tmp_path):
-    rows = rows_of(effects(make_cells(from_records(paper_records).frame)))
+    frame = from_records(paper_records).frame
+    rows = rows_of(effects(frame, make_cells(frame)))
     (tmp_path / "protocols.tex").write_text(to_latex(rows))
     (tmp_path / "standalone.tex").write_text(standalone(["protocols"]))
     compile_in(tmp_path)

@@ -10,7 +10,8 @@ from tests.results.support import make_record
 
 
 def found(records):
-    return effects(make_cells(from_records(records).frame))
+    frame = from_records(records).frame
+    return effects(frame, make_cells(frame))
 
 
 def only(records, name):
@@ -118,3 +119,17 @@ def test_the_table_says_how_many_data_sets_and_signs_changes():
     ]
     assert "pima +0.200" in to_markdown(rows)
     assert to_csv(rows).splitlines()[0].endswith("pr_published,pr_other,pr_change,pr_largest")
+
+
+def test_only_splits_that_both_ways_have_are_compared():
+    records = [make_record(algorithm="orca", split=s, roc=0.1 * s) for s in range(3)]
+    records += [make_record(algorithm="orca_clean", split=s, roc=0.1 * s + 0.05) for s in (1, 2, 3)]
+    roc, _ = only(records, "Orca")
+    assert (roc.published, roc.change) == pytest.approx((0.15, 0.05))
+
+
+def test_a_cell_that_is_na_is_not_compared():
+    records = [
+        make_record(algorithm="orca", split=s, status="ok" if s else "timeout") for s in range(2)
+    ]
+    assert not only([*records, make_record(algorithm="orca_clean", split=1)], "Orca")

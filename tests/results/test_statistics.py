@@ -94,7 +94,7 @@ def test_missing_values_are_left_out_openly_and_both_ways():
     assert complete.left_out_algorithms == ["b", "c"]
     texts = " ".join(sentences(common) + sentences(complete))
     assert "Left out: d01 (no value for b, c)." in texts
-    assert "Left out: b, c (did not finish every data set)." in texts
+    assert "Left out: b, c (not run, or not finished, on every data set)." in texts
 
 
 def test_few_data_sets_are_said_to_prove_nothing():

@@ -202,3 +202,37 @@ def test_table1_shows_published_numbers_beside_the_counts():
 @pytest.mark.parametrize("character", list("&%$#_{}~^\\<>±≠≤†‡"))
 def test_special_characters_are_escaped(character):
     assert escape(f"a{character}b") != f"a{character}b"
+
+
+def test_a_variant_tried_on_one_data_set_does_not_shrink_the_common_ones():
+    records = [
+        r
+        for d in ("pima", "wilt", "adult")
+        for a in ("iforest", "lof")
+        for r in splits(dataset=d, algorithm=a)
+    ]
+    records += splits(variant="max_samples=64")
+    table = only_table(records)
+    line = next(line for line in table.lines if line.key == "average_common")
+    assert line.heading == "average (3 common):"
+    label = "iforest(max_samples=64)"
+    assert table.entries["average_common", label, "roc_auc_curve"].text == "--"
+    assert table.entries["mean_rank", label, "roc_auc_curve"].text == "--"
+    assert any("without iForest (max_samples=64), not run on every" in n for n in table.notes)
+
+
+def test_an_algorithm_that_failed_somewhere_does_shrink_them():
+    records = [*splits(), *splits(dataset="wilt"), *splits(algorithm="lof")]
+    records.append(make_record("wilt", "lof", status="timeout"))
+    table = only_table(records)
+    assert (
+        next(line for line in table.lines if line.key == "average_common").heading
+        == "average (1 common):"
+    )
+
+
+def test_table_names_are_file_names():
+    config = {"protocol": {"name": "paper", "anomaly_subset": "fixed"}}
+    records = [*splits(), *splits(3, config=config, key="e" * 64)][:11]
+    names = [t.name for t in build_tables(from_records(records), TableOptions())]
+    assert names == ["table2_novelty", "table2_novelty_paper_anomaly_subset=fixed"]
