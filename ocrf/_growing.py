@@ -15,7 +15,7 @@ from numba import njit
 
 from ._criteria import proxy_decrease
 from ._partition import partition_orders
-from ._presort import sort_by_rank
+from ._presort import bit_length, sort_by_key
 from ._random import STREAM_NODES, derive, next_below
 from ._sampling import draw_features, draw_gamma, draw_samples
 from ._splitter import best_split, n_runs, work_size
@@ -98,11 +98,10 @@ def _copy_nodes(source, n, target, at):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _plant(data, rows, columns, points, keys, spare_order):
+def _plant(data, rows, columns, points, ranks, work):
     """Sort a tree's points along its features; return the root's log volume."""
     m, d = points.values.shape[1], points.values.shape[0]
-    counts = np.empty(2048, np.uint32)
-    X, values, ranks = data.X, points.values, keys[2]
+    X, values = data.X, points.values
     log_volume = 0.0
     for j in range(d):
         column = np.uintp(columns[j])
@@ -112,7 +111,7 @@ def _plant(data, rows, columns, points, keys, spare_order):
             column_values[i] = X[row, column]
             ranks[i] = column_ranks[row]
         order = points.orders[0, j]
-        sort_by_rank(ranks, data.n_ranks[column], order, keys[0], spare_order, keys[1], counts)
+        sort_by_key(ranks, bit_length(data.n_ranks[column] - 1), order, work)
         low, high = column_values[order[0]], column_values[order[m - 1]]
         points.lower[j], points.upper[j] = low, high
         if low < high:
@@ -273,8 +272,8 @@ def grow_trees(data, seeds, settings):
     rows = np.empty(m + 1, np.uint32)
     columns = np.empty(d + 1, np.uint32)
     points = Points(np.empty((d, m)), np.empty((2, d, m), np.uint32), np.empty(d), np.empty(d))
-    keys = np.empty((3, m), np.uint32)
-    spare_order = np.empty(m, np.uint32)
+    sub_ranks = np.empty(m, np.uint32)
+    sort_work = np.empty((3, m), np.uint32)
     # As many as a tree may have. What a tree does not use is never touched, so it takes no memory.
     most = 2 * m - 1
     if settings.max_depth < 31:
@@ -289,7 +288,7 @@ def grow_trees(data, seeds, settings):
         draw_samples(seeds[t], n_samples, bitmap, rows)
         draw_features(seeds[t], n_features, bitmap, columns)
         gammas[t] = draw_gamma(seeds[t], settings.gamma_low, settings.gamma_high)
-        log_volume = _plant(data, rows, columns, points, keys, spare_order)
+        log_volume = _plant(data, rows, columns, points, sub_ranks, sort_work)
         n_nodes[t] = _grow_tree(
             settings, seeds[t], gammas[t], columns, points, log_volume, tree, importances[t]
         )

@@ -5,69 +5,102 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+# Digits of the radix sort have at most so many bits: the counters fit the first-level cache.
+_WIDEST_DIGIT = 11
+
+
+@njit(cache=True, nogil=True, inline="always")
+def bit_length(n):
+    """Return the number of bits of a non-negative integer."""
+    bits = 0
+    while n > 0:
+        bits += 1
+        n >>= 1
+    return bits
+
 
 @njit(cache=True, nogil=True)
-def _rank_sorted(column, order, ranks):
-    rank = 0
-    previous = column[order[0]]
-    for i in range(order.shape[0]):
-        value = column[order[i]]
-        if value != previous:
-            rank += 1
-            previous = value
-        ranks[order[i]] = rank
-    return rank + 1
+def _sort_pass(keys, order, first_pass, last_pass, shift, mask, counts, new_keys, new_order):
+    """Sort stably by one digit; the first pass finds the ids in order, the last leaves no keys."""
+    for digit in range(mask + 1):
+        counts[digit] = 0
+    for i in range(keys.shape[0]):
+        counts[(keys[i] >> shift) & mask] += np.uint32(1)
+    total = np.uint32(0)
+    for digit in range(mask + 1):
+        count = counts[digit]
+        counts[digit] = total
+        total += count
+    for i in range(keys.shape[0]):
+        key = keys[i]
+        digit = (key >> shift) & mask
+        slot = counts[digit]
+        counts[digit] = slot + np.uint32(1)
+        new_order[slot] = np.uint32(i) if first_pass else order[i]
+        if not last_pass:
+            new_keys[slot] = key
 
 
 @njit(cache=True, nogil=True)
-def sort_by_rank(ranks, n_ranks, order, keys, spare_order, spare_keys, counts):
-    """Sort 0 ... len(ranks) - 1 by rank, stably, into ``order``: a radix sort.
+def sort_by_key(keys, n_bits, order, work):
+    """Sort 0 ... len(keys) - 1 by key, stably: a radix sort.
 
     Parameters
     ----------
-    ranks : uint32 array of shape (n,)
-        Ranks below ``n_ranks``, in the order of the ids 0 ... n - 1.
-    order : int32 array of shape (n,)
-        Receives the ids in ascending order of rank.
-    keys, spare_keys, spare_order
-        Work space of shape (n,); ``counts`` of shape (2048,).
+    keys : uint32 array of shape (n,)
+        Below 2**n_bits.
+    order : uint32 array of shape (n,)
+        Receives the ids in ascending order of key.
+    work : uint32 array of shape (3, n)
     """
-    n = ranks.shape[0]
-    n_bits = 1
-    while (np.int64(1) << n_bits) < n_ranks:
-        n_bits += 1
-    # Counters beyond the number of items cost more than they save.
-    widest = 11
-    while widest > 6 and (1 << widest) > 2 * n:
-        widest -= 1
+    n = keys.shape[0]
+    counts = np.empty(1 << _WIDEST_DIGIT, np.uint32)
+    n_bits = max(n_bits, 1)
+    # More counters than items would cost more than they save.
+    widest = min(max(bit_length(n), 6), _WIDEST_DIGIT)
     n_passes = (n_bits + widest - 1) // widest
     width = (n_bits + n_passes - 1) // n_passes
     mask = np.uint32((1 << width) - 1)
-    # The last pass must end in `order`.
-    into_order = n_passes % 2 == 1
     for p in range(n_passes):
-        shift = np.uint32(p * width)
-        for digit in range(1 << width):
-            counts[digit] = 0
-        from_order, from_keys = (spare_order, spare_keys) if into_order else (order, keys)
-        to_order, to_keys = (order, keys) if into_order else (spare_order, spare_keys)
-        if p == 0:
-            from_keys = ranks
-        for i in range(n):
-            counts[(from_keys[i] >> shift) & mask] += 1
-        total = 0
-        for digit in range(1 << width):
-            count = counts[digit]
-            counts[digit] = total
-            total += count
-        for i in range(n):
-            key = from_keys[i]
-            digit = (key >> shift) & mask
-            slot = counts[digit]
-            counts[digit] = slot + 1
-            to_keys[slot] = key
-            to_order[slot] = i if p == 0 else from_order[i]
-        into_order = not into_order
+        # The passes write to two places in turn, and the last one to `order`.
+        here, there = (work[2], order) if (n_passes - p) % 2 == 1 else (order, work[2])
+        from_keys = keys if p == 0 else work[(p - 1) % 2]
+        _sort_pass(
+            from_keys,
+            here,
+            p == 0,
+            p == n_passes - 1,
+            np.uint32(p * width),
+            mask,
+            counts,
+            work[p % 2],
+            there,
+        )
+
+
+@njit(cache=True, nogil=True)
+def _upper_halves(column, keys):
+    """Map floats to the upper halves of integers of the same order."""
+    bits = column.view(np.uint64)
+    sign = np.uint64(1) << np.uint64(63)
+    for i in range(bits.shape[0]):
+        b = bits[i]
+        keys[i] = np.uint32((~b if b & sign else b | sign) >> np.uint64(32))
+
+
+@njit(cache=True, nogil=True)
+def _rank_sorted(column, order, ranks):
+    """Turn an order into ranks; return the number of distinct values, 0 if it is none."""
+    rank = np.uint32(0)
+    previous = column[order[0]]
+    for i in range(order.shape[0]):
+        value = column[order[i]]
+        if value < previous:
+            return 0
+        rank += np.uint32(value > previous)
+        previous = value
+        ranks[order[i]] = rank
+    return np.int64(rank) + 1
 
 
 def rank_columns(X):
@@ -89,9 +122,16 @@ def rank_columns(X):
     ranks = np.empty((n_features, n_samples), np.uint32)
     n_ranks = np.empty(n_features, np.int64)
     lower, upper = np.empty(n_features), np.empty(n_features)
+    order = np.empty(n_samples, np.uint32)
+    work = np.empty((3, n_samples), np.uint32)
     for j in range(n_features):
         column = np.ascontiguousarray(X[:, j], dtype=np.float64)
-        order = np.argsort(column)
+        # The upper halves of the floats tell nearly all columns' values apart, in half the passes.
+        _upper_halves(column, ranks[j])
+        sort_by_key(ranks[j], 32, order, work)
         n_ranks[j] = _rank_sorted(column, order, ranks[j])
+        if n_ranks[j] == 0:
+            order = np.argsort(column).astype(np.uint32)
+            n_ranks[j] = _rank_sorted(column, order, ranks[j])
         lower[j], upper[j] = column[order[0]], column[order[-1]]
     return ranks, n_ranks, lower, upper
