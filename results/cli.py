@@ -98,6 +98,11 @@ def _parser() -> argparse.ArgumentParser:
     packing.add_argument(
         "--without-curves", action="store_true", help="leave out the curves, most of the size"
     )
+    packing.add_argument(
+        "--without-paths",
+        action="store_true",
+        help="leave out the names of this machine's folders (for publication)",
+    )
     unpacking = add("unpack", _unpack, "merge a packed file into the record store")
     unpacking.add_argument("file", type=Path, metavar="FILE.parquet")
     return parser
@@ -268,7 +273,12 @@ def _pack(options: argparse.Namespace, output: Output) -> None:
 
     records = open_records(_records_path(options))
     selected = selected_records(records, _selection(options))
-    count = pack(selected, options.file, curves=not options.without_curves)
+    count = pack(
+        selected,
+        options.file,
+        curves=not options.without_curves,
+        paths=not options.without_paths,
+    )
     output.remarks += [f"left out, unreadable: {path} ({why})" for path, why in records.unreadable]
     if not count:
         output.remarks.append("no record fits; the file is empty")

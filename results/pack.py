@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +28,8 @@ _NAMES = ("key", "dataset", "algorithm", "variant", "setting", "protocol")
 _NUMBERS = ("fit_seconds", "score_seconds", "peak_memory_mb")
 _CURVES = ("roc", "pr")
 _BATCH = 500
+#: An absolute path of three parts or more, that is no part of an address; the last two are kept.
+_ABSOLUTE = re.compile(r"(?<![\w:/.])/(?:[^\s/:'\"]+/)+([^\s/:'\"]+/[^\s/:'\"]+)")
 
 _SCHEMA = pa.schema(
     [
@@ -46,7 +49,7 @@ class PackError(ValueError):
     """A file is no pack of records; the message says why."""
 
 
-def pack(records: Iterable[Record], path: Path, *, curves: bool = True) -> int:
+def pack(records: Iterable[Record], path: Path, *, curves: bool = True, paths: bool = True) -> int:
     """Write records to a Parquet file; return how many.
 
     Parameters
@@ -56,8 +59,10 @@ def pack(records: Iterable[Record], path: Path, *, curves: bool = True) -> int:
     path : Path
         Replaced only when the new file is complete.
     curves : bool
-        Whether to keep the curves, which are nearly all of the size. Everything else is
-        always kept without loss.
+        Whether to keep the curves, which are nearly all of the size.
+    paths : bool
+        Whether to keep the names of the machine's folders; see :func:`without_paths`. Everything
+        else is always kept without loss.
     """
     rows: dict[str, dict[str, Any]] = {}
     kept: dict[str, Record] = {}
@@ -65,6 +70,7 @@ def pack(records: Iterable[Record], path: Path, *, curves: bool = True) -> int:
         known = kept.get(record.key)
         if known is None or better(known, record) is record:
             thin = record if curves else replace(record, curves=Curves())
+            thin = thin if paths else without_paths(thin)
             kept[record.key] = thin
             rows[record.key] = _row(thin)
     # Records that follow one another then differ in little, which is what compression lives on.
@@ -140,6 +146,37 @@ def unpack(path: Path, store: RecordStore) -> dict[str, int]:
             counts["replaced"] += 1
         store.put(record)
     return counts
+
+
+def without_paths(record: Record) -> Record:
+    """Return the record without the names of folders of the machine it was made on.
+
+    They say nothing about the outcome and are nobody else's business once records are published.
+    Where data came from and where output went becomes null; other absolute paths (in tracebacks,
+    say) keep their last two parts.
+    """
+    config = dict(record.config) | ({"output": None} if "output" in record.config else {})
+    data = config.get("data")
+    if isinstance(data, dict):
+        config["data"] = data | {name: None for name in ("home", "path") if name in data}
+    return replace(
+        record,
+        config=_shortened(config),
+        provenance=_shortened(record.provenance),
+        limits=_shortened(record.limits),
+        reason=_shortened(record.reason),
+        traceback=_shortened(record.traceback),
+    )
+
+
+def _shortened(value: Any) -> Any:
+    if isinstance(value, str):
+        return _ABSOLUTE.sub(lambda match: f".../{match.group(1)}", value)
+    if isinstance(value, dict):
+        return {name: _shortened(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_shortened(item) for item in value]
+    return value
 
 
 def better(first: Record, second: Record) -> Record:

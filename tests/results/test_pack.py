@@ -153,3 +153,42 @@ def test_an_unreadable_record_is_left_out_and_named(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "1 records" in out
     assert "unreadable" in out
+
+
+def test_without_paths_no_folder_of_the_machine_is_left(tmp_path):
+    config = {
+        "output": "/srv/me/out",
+        "data": {"home": "/srv/me/data", "path": "/srv/me/x.csv", "source": None},
+    }
+    trace = (
+        'File "/srv/me/project/baselines/orca.py", line 3\nFile "/usr/lib/python3.11/os.py", line 1'
+    )
+    record = make_record(
+        status="error",
+        config=config,
+        traceback=trace,
+        reason="no /srv/me/data/pima.parquet, nor https://example.org/a/b/c; 1/2 tried",
+    )
+    pack([record], tmp_path / "p.parquet", paths=False)
+    (public,) = read_packed(tmp_path / "p.parquet")
+    assert "/srv" not in str(public)
+    assert public.config["data"] == {"home": None, "path": None, "source": None}
+    assert public.config["output"] is None
+    assert (
+        public.traceback
+        == 'File ".../baselines/orca.py", line 3\nFile ".../python3.11/os.py", line 1'
+    )
+    assert public.reason == "no .../data/pima.parquet, nor https://example.org/a/b/c; 1/2 tried"
+    assert (public.key, public.metrics, public.limits) == (
+        record.key,
+        record.metrics,
+        record.limits,
+    )
+
+
+def test_publishing_what_is_public_changes_nothing(tmp_path):
+    record = make_record(
+        config={"output": None, "algorithm": {"_target_": "a.b"}}, reason="a/b and c"
+    )
+    pack([record], tmp_path / "p.parquet", paths=False)
+    assert list(read_packed(tmp_path / "p.parquet")) == [record]
