@@ -159,6 +159,6 @@ class Loader:
 
     def _hint(self) -> str:
         return (
-            "Fetch what is missing with `python -m datasets fetch` on a machine with a network, or "
-            f"put it into {self.home.folder} as NAME.parquet (OCRF_DATA_HOME names another folder)."
+            "Fetch what is missing with `make data` (`python -m datasets fetch`) on a machine with a "
+            f"network, or put it into {self.home.folder} as NAME.parquet (OCRF_DATA_HOME names another folder)."
         )
