@@ -168,6 +168,11 @@ def make_document(folder, records, file=None):
     return output
 
 
+def without_figures(monkeypatch):
+    monkeypatch.setattr("results.ablations.write.draw", lambda effects: None)
+    monkeypatch.setattr("results.ablations.write.render", lambda figure, kind: b"drawn elsewhere")
+
+
 def test_files_are_written_and_sentences_kept(tmp_path):
     records = list(gammas()) + [
         experiment(dataset, split, out_of_bounds="maximal", value=0.1 + 0.01 * split)
@@ -192,7 +197,7 @@ def test_files_are_written_and_sentences_kept(tmp_path):
 
 
 def test_reruns_and_the_order_of_records_change_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr("results.ablations.write.render", lambda figure, kind: b"drawn elsewhere")
+    without_figures(monkeypatch)
     records = list(gammas())
     make_document(tmp_path / "a", records, tmp_path / "a.md")
     for name, order in (("a", records), ("b", records[::-1])):
@@ -200,7 +205,8 @@ def test_reruns_and_the_order_of_records_change_nothing(tmp_path, monkeypatch):
     assert (tmp_path / "a.md").read_text() == (tmp_path / "b.md").read_text()
 
 
-def test_the_command_leaves_the_published_document_alone(tmp_path, capsys):
+def test_the_command_leaves_the_published_document_alone(tmp_path, capsys, monkeypatch):
+    without_figures(monkeypatch)
     write_fast(tmp_path / "records", gammas())
     assert len(list(RecordStore(tmp_path / "records"))) > 100
     assert main(["ablations", "--output", str(tmp_path)]) == 0
