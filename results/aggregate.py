@@ -32,8 +32,8 @@ def make_cells(frame: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         Indexed by protocol, setting, dataset, label, sorted as the tables are. Columns: ``mark``
         (empty where there is a value), ``n_ok``, ``n_expected``, ``partial``, ``uses_labels``,
-        ``n_<status>``, each metric's mean and ``<metric>_std`` (ddof 1), mean seconds, largest
-        ``peak_memory_mb``, mean counts.
+        ``n_experiments``, ``n_<status>``, each metric's mean and ``<metric>_std`` (ddof 1), mean
+        seconds, largest ``peak_memory_mb``, mean counts.
     """
     ok = frame["status"] == "ok"
     groups = frame.groupby(CELL, sort=False)
@@ -41,6 +41,7 @@ def make_cells(frame: pd.DataFrame) -> pd.DataFrame:
     table = pd.DataFrame(index=counts.index)
     for status in ("ok", "timeout", *_PRECEDENCE):
         table[f"n_{status}"] = counts.get(status, 0)
+    table["n_experiments"] = groups.size()
     seeds = groups["seed"].nunique()
     planned = groups["n_splits"].max().astype("float64")
     seen = groups["split"].max() + 1

@@ -32,9 +32,9 @@ def box_plots(
     n_columns = min(_COLUMNS, len(datasets))
     n_rows = math.ceil(len(datasets) / n_columns)
     width = max(2.1, 0.26 * len(labels) + 0.5)
-    figure = new_figure(max(width * n_columns, 4.0), 2.3 * n_rows + 0.8)
+    figure = new_figure(max(width * n_columns, 4.0), 2.0 * n_rows + 0.8)
     with styled():
-        axes = figure.subplots(n_rows, n_columns, squeeze=False, sharex=True).ravel()
+        axes = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
         for axis, dataset in zip(axes, datasets, strict=False):
             part = finished[finished["dataset"] == dataset]
             values = [part.loc[part["label"] == label, metric].to_numpy(float) for label in labels]
@@ -52,12 +52,14 @@ def box_plots(
                     box.set_alpha(0.6)  # the median must stay visible
             axis.set_title(dataset)
             axis.grid(visible=False, axis="x")
-            axis.set_xticks(
-                range(1, len(labels) + 1), [display_name(label) for label in labels], rotation=90
-            )
+            axis.set_xticks([])
         for axis in axes[len(datasets) :]:
             axis.set_visible(False)
-        for axis in axes[len(datasets) - n_columns : len(datasets)]:
-            axis.tick_params(axis="x", labelbottom=True)
+        figure.legend(
+            drawn["boxes"],
+            [display_name(label) for label in labels],
+            loc="outside upper center",
+            ncols=max(2, int(figure.get_figwidth() / 1.7)),
+        )
         figure.supylabel(METRIC_HEADINGS[metric])
     return figure

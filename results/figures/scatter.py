@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from results.aggregate import in_order
 from results.comparison import TOLERANCE
 from results.figures.style import looks, new_figure, styled
 from results.vocabulary import METRIC_HEADINGS, PAPER_METRICS, display_name
+
+
+def _name_farthest(axis: Axes, part: pd.DataFrame, n_named: int) -> None:
+    """Write names beside the cells that differ most, where there is room for them."""
+    far = part.loc[part["difference"].abs().nlargest(n_named).index]
+    named: list[tuple[float, float]] = []
+    for row in far[far["verdict"] == "differs"].to_dict("records"):
+        x, y = float(row["published"]), float(row["ours"])
+        if any(abs(y - other_y) < 0.04 and abs(x - other_x) < 0.5 for other_x, other_y in named):
+            continue
+        named.append((x, y))
+        above = y > x
+        axis.annotate(
+            f"{row['dataset']}, {display_name(row['algorithm'])}",
+            (x, y),
+            xytext=(-5, 3) if above else (5, -7),
+            textcoords="offset points",
+            ha="right" if above and x > 0.4 else "left",
+            fontsize=6.5,
+        )
 
 
 def comparison_scatter(table: pd.DataFrame, *, n_named: int = 6) -> Figure:
@@ -49,15 +70,7 @@ def comparison_scatter(table: pd.DataFrame, *, n_named: int = 6) -> Figure:
                         elinewidth=0.6,
                         label=display_name(label) if filled else None,
                     )
-            far = part.loc[part["difference"].abs().nlargest(n_named).index]
-            for row in far[far["verdict"] == "differs"].to_dict("records"):
-                axis.annotate(
-                    f"{row['dataset']}, {display_name(row['algorithm'])}",
-                    (row["published"], row["ours"]),
-                    xytext=(4, 3),
-                    textcoords="offset points",
-                    fontsize=6.5,
-                )
+            _name_farthest(axis, part, n_named)
             axis.set(xlabel="published", ylabel="ours", xlim=(0, 1.02), ylim=(0, 1.02))
             axis.set_title(METRIC_HEADINGS[metric])
             axis.set_aspect("equal")

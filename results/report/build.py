@@ -43,12 +43,13 @@ _FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Image:
-    """An embedded figure."""
+    """An embedded figure; its width is in CSS pixels, 96 to the inch."""
 
     name: str
     group: str
     caption: str
     uri: str
+    width: int
 
 
 def write_report(experiments: Experiments, output: Output) -> None:
@@ -82,7 +83,13 @@ def _context(experiments: Experiments) -> dict[str, Any]:
     images: dict[str, list[Image]] = {}
     for drawn in draw_all(experiments):
         images.setdefault(drawn.group, []).append(
-            Image(safe(drawn.name), drawn.group, drawn.caption, _embed(drawn.figure))
+            Image(
+                safe(drawn.name),
+                drawn.group,
+                drawn.caption,
+                _embed(drawn.figure),
+                round(96 * drawn.figure.get_figwidth()),
+            )
         )
     failed = failures(frame)
     return {

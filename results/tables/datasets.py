@@ -31,8 +31,14 @@ NOTES = (
 
 
 def build_rows(cells: pd.DataFrame) -> list[list[str]]:
-    """Return one row of texts per data set of the cells, published numbers first."""
+    """Return one row of texts per data set of the cells, published numbers first.
+
+    Counts are those of the paper's protocol, or of the first one that the cells hold.
+    """
     paper = published.datasets()
+    protocol = cells.index.get_level_values("protocol")
+    first = "paper" if "paper" in protocol else protocol[0]
+    cells = cells[protocol == first]
     rows = []
     for key, group in cells.groupby(level="dataset", sort=True):
         dataset = str(key)
@@ -48,24 +54,24 @@ def build_rows(cells: pd.DataFrame) -> list[list[str]]:
             if known is not None
             else ["--"] * 4
         )
-        row.append(_range(group["n_features"]))
-        row.append(_by_setting(group["n_train"]))
-        row.append(_range(group["n_test"]))
-        row.append(_range(group["n_anomalies_test"]))
+        row.append(_usual(group, "n_features"))
+        row.append(_by_setting(group, "n_train"))
+        row.append(_usual(group, "n_test"))
+        row.append(_usual(group, "n_anomalies_test"))
         rows.append(row)
     return rows
 
 
-def _range(values: pd.Series) -> str:
-    finite = values.dropna()
-    if finite.empty:
+def _usual(group: pd.DataFrame, name: str) -> str:
+    """Return the mean count of the cell with most experiments: all cells share their splits."""
+    known = group[group[name].notna()]
+    if known.empty:
         return "--"
-    low, high = (_count(float(v)) for v in (finite.min(), finite.max()))
-    return low if low == high else f"{low} to {high}"
+    return _count(float(known[name].iloc[int(known["n_experiments"].to_numpy().argmax())]))
 
 
-def _by_setting(values: pd.Series) -> str:
-    parts = {str(s): _range(v) for s, v in values.groupby(level="setting", sort=True)}
+def _by_setting(group: pd.DataFrame, name: str) -> str:
+    parts = {str(s): _usual(part, name) for s, part in group.groupby(level="setting", sort=True)}
     parts = {setting: text for setting, text in parts.items() if text != "--"}
     if len(parts) < 2:
         return next(iter(parts.values()), "--")

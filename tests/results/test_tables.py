@@ -236,3 +236,20 @@ def test_table_names_are_file_names():
     records = [*splits(), *splits(3, config=config, key="e" * 64)][:11]
     names = [t.name for t in build_tables(from_records(records), TableOptions())]
     assert names == ["table2_novelty", "table2_novelty_paper_anomaly_subset=fixed"]
+
+
+def test_table1_counts_are_of_the_paper_s_protocol_and_of_the_cell_with_most_splits():
+    def counts(n):
+        return {
+            "n_train": n,
+            "n_test": n,
+            "n_features": 9,
+            "n_anomalies_train": 0,
+            "n_anomalies_test": 1,
+        }
+
+    records = [make_record("shuttle", split=s, counts=counts(40 + s)) for s in range(3)]
+    records += [make_record("shuttle", "lof", counts=counts(40), status="timeout")]
+    records += [make_record("shuttle", protocol="clean", counts=counts(20))]
+    (row,) = table1.build_rows(make_cells(from_records(records).frame))
+    assert row[-3:] == ["41", "41", "1"]
