@@ -16,7 +16,7 @@ from ._criteria import GINI, entropy_gain, gini_gain
 
 # Thresholds per run, and the size from which nodes are searched by runs.
 RUN = 16
-SEARCH_BY_RUNS = 48
+SEARCH_BY_RUNS = 64
 
 # A run is passed over when its bound is smaller by more than rounding can explain.
 _ROUNDING = 1.0 + 1e-6
