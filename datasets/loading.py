@@ -159,6 +159,7 @@ class Loader:
 
     def _hint(self) -> str:
         return (
-            "Fetch what is missing with `make data` (`python -m datasets fetch`) on a machine with a "
-            f"network, or put it into {self.home.folder} as NAME.parquet (OCRF_DATA_HOME names another folder)."
+            "Fetch what is missing with `make data` (`python -m datasets fetch`) on a machine "
+            f"with a network, or put it into {self.home.folder} as NAME.parquet "
+            "(OCRF_DATA_HOME names another folder)."
         )

@@ -71,6 +71,14 @@ def test_hashes_do_not_collide_on_a_large_grid():
     assert len(np.unique(row_hashes(X, np.zeros(len(X), dtype=np.int8)))) == len(X)
 
 
+@pytest.mark.parametrize("block", [1, 7])
+def test_the_size_of_blocks_does_not_matter(block, monkeypatch):
+    X, y = np.random.default_rng(0).normal(size=(100, 3)), np.zeros(100, dtype=np.int8)
+    whole = row_hashes(X, y)
+    monkeypatch.setattr("datasets.digest._BLOCK", block)
+    np.testing.assert_array_equal(row_hashes(X, y), whole)
+
+
 def test_golden():
     X, y = np.arange(6.0).reshape(3, 2), np.array([0, 1, 0], dtype=np.int8)
     assert table_digest(X, y) == "c63ed92048607f053b1882d446b44b64"
