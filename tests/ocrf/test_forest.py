@@ -175,7 +175,7 @@ def test_a_uniform_sample_has_density_one(seed):
 def test_out_of_bounds_gives_the_batchs_lowest_score(X):
     plain = OneClassRF(random_state=0).fit(X)
     maximal = OneClassRF(random_state=0, out_of_bounds="maximal").fit(X)
-    beyond = X.max(axis=0) + [1e-9, 0, 0]
+    beyond = X.max(axis=0) + np.array([1e-9, 0, 0])
     batch = np.vstack([X[:50], beyond, X[50:60]])
     scores = maximal.score_samples(batch)
     expected = plain.score_samples(batch)

@@ -1,0 +1,1 @@
+"""How fast OneClassRF is, beside the isolation forests in use: ``python -m runners.speed``."""

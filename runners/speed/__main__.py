@@ -1,0 +1,140 @@
+"""``python -m runners.speed``: time OneClassRF against isolation forests, side by side."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+
+import ocrf
+from datasets import DataUnavailable, load, make_split
+from datasets.configuration import compose, published_names
+from runners.speed import contestants, scale, tables
+from runners.speed.paired import Timing, summarise, time_pairs
+
+PARTS = ("datasets", "scale", "startup")
+
+
+def load_novelty(name: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return train and test parts of the novelty setting under the paper's protocol.
+
+    Raises
+    ------
+    DataUnavailable
+        Where no source has the data set.
+    """
+    groups = compose([f"dataset={name}", "setting=novelty", "protocol=paper", f"seed={seed}"])
+    dataset = load(groups["dataset"], groups["data"])
+    split = make_split(
+        dataset, setting=groups["setting"], protocol=groups["protocol"], seed=seed, split=0
+    )
+    return split.X_train, split.X_test
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m runners.speed",
+        description="Time OneClassRF against isolation forests on the same data in turn.",
+    )
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)} (default: all)"
+    )
+    parser.add_argument(
+        "--data", nargs="+", metavar="NAME", help="data sets (default: all at hand)"
+    )
+    parser.add_argument("--pairs", type=int, default=5, help="paired runs (default: 5)")
+    parser.add_argument(
+        "--threads",
+        type=int,
+        nargs="+",
+        default=sorted({1, len(os.sched_getaffinity(0))}),
+        help="numbers of threads (default: 1 and all processors)",
+    )
+    parser.add_argument(
+        "--largest", type=int, default=10**6, help="rows of the scale table (default: 1000000)"
+    )
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--output", type=Path, default=Path("output"))
+    options = parser.parse_args(arguments)
+    unknown = [part for part in options.parts if part not in PARTS]
+    if unknown:
+        parser.error(f"no part {unknown[0]!r}; there are {', '.join(PARTS)}")
+    if options.pairs < 1 or min(options.threads) < 1 or options.largest < 10**4:
+        parser.error("--pairs and --threads are at least 1, --largest at least 10000")
+    options.parts = options.parts or list(PARTS)
+    return options
+
+
+def time_datasets(options: argparse.Namespace, console: Console) -> bool:
+    """Time all contestants on the data sets at hand; return whether there were any."""
+    algorithms = contestants.available()
+    for name in contestants.missing():
+        console.print(f"[dim]{name} is not installed (extra `speed`) and left out[/]")
+    ocrf.warm_up()
+    timings: list[Timing] = []
+    for name in options.data or published_names():
+        try:
+            X_train, X_test = load_novelty(name, options.seed)
+        except DataUnavailable as error:
+            console.print(f"[yellow]{name}: left out, no source has it[/]")
+            console.print(f"[dim]{error}[/]", highlight=False)
+            continue
+        for n_jobs in options.threads:
+            timings += time_pairs(name, X_train, X_test, algorithms, n_jobs, options.pairs)
+        console.print(f"[dim]{name}: timed {options.pairs} times[/]")
+    if not timings:
+        return False
+    folder = options.output / "speed"
+    tables.write_csv(folder / "timings.csv", [asdict(timing) for timing in timings])
+    summaries = summarise(timings)
+    tables.write_csv(folder / "summary.csv", [asdict(summary) for summary in summaries])
+    for n_jobs in options.threads:
+        part = [summary for summary in summaries if summary.n_jobs == n_jobs]
+        tables.show(console, tables.paired_table(part))
+    return True
+
+
+def measure_scale(options: argparse.Namespace, console: Console) -> None:
+    """Measure time and peak memory against the number of rows."""
+    n_jobs = max(options.threads)
+    rows = scale.measure_scale(scale.sizes(options.largest), n_jobs, options.seed)
+    tables.write_csv(options.output / "speed" / "scale.csv", rows)
+    tables.show(console, tables.rows_table("Scale: clustered data, a process per row", rows))
+    if len(rows) > 1:
+        slopes = {part: scale.slope(rows, f"{part}_seconds") for part in ("fit", "score")}
+        console.print(
+            f"log-log slope against the rows: fit {slopes['fit']:.2f}, score {slopes['score']:.2f}"
+        )
+
+
+def measure_startup(options: argparse.Namespace, console: Console) -> None:
+    """Measure what the first call of a process costs."""
+    rows = scale.measure_start(options.pairs, options.seed)
+    tables.write_csv(options.output / "speed" / "startup.csv", rows)
+    tables.show(console, tables.rows_table("Start-up: cold and warm cache of compiled code", rows))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print, and write CSV files; 1 if no data set could be had."""
+    options = parse(arguments)
+    console = Console()
+    status = 0
+    if "datasets" in options.parts and not time_datasets(options, console):
+        status = 1
+    if "scale" in options.parts:
+        measure_scale(options, console)
+    if "startup" in options.parts:
+        measure_startup(options, console)
+    console.print(f"CSV files are in {options.output / 'speed'}")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,119 @@
+"""Measurements that need a process of their own: peak memory, and the first call.
+
+``python -m runners.speed.child '{"measure": ..., ...}'`` prints one line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+_ROOT = Path(__file__).resolve().parents[2]
+_MEGABYTE = 2**20
+
+
+class ChildFailed(RuntimeError):
+    """A measuring process ended without a result."""
+
+
+def run(task: dict[str, Any], **environment: str) -> dict[str, Any]:
+    """Run a measurement in a new process and return what it printed.
+
+    Raises
+    ------
+    ChildFailed
+        With the last lines of the process' errors.
+    """
+    done = subprocess.run(
+        [sys.executable, "-m", "runners.speed.child", json.dumps(task)],
+        cwd=_ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines()[-5:]
+        raise ChildFailed(f"{task} ended with status {done.returncode}:\n" + "\n".join(lines))
+    result: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
+    return result
+
+
+def _memory(field: str) -> float:
+    """Return a line of /proc/self/status in MB: VmRSS, or VmHWM, the peak since `_reset_peak`."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field + ":"):
+            return int(line.split()[1]) * 1024 / _MEGABYTE
+    raise KeyError(field)
+
+
+def _reset_peak() -> None:
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def _grow(n_rows: int, n_features: int, n_jobs: int, seed: int) -> dict[str, Any]:
+    """Fit and score clustered data; seconds, and the peak memory beyond the input."""
+    import ocrf
+    from runners.speed.contestants import OURS, make
+    from runners.speed.synthetic import clustered
+
+    ocrf.warm_up()
+    X = clustered(n_rows, n_features, seed)
+    forest = make(OURS, n_jobs, seed)
+    _reset_peak()
+    before = _memory("VmRSS")
+    start = time.perf_counter()
+    forest.fit(X)
+    fit_seconds = time.perf_counter() - start
+    fit_peak = _memory("VmHWM") - before
+    _reset_peak()
+    before = _memory("VmRSS")
+    start = time.perf_counter()
+    scores = forest.score_samples(X)
+    score_seconds = time.perf_counter() - start
+    score_peak = _memory("VmHWM") - before - scores.nbytes / _MEGABYTE
+    return {
+        "n_rows": n_rows,
+        "n_features": n_features,
+        "n_jobs": n_jobs,
+        "fit_seconds": fit_seconds,
+        "score_seconds": score_seconds,
+        "input_mb": X.nbytes / _MEGABYTE,
+        "fit_peak_mb": fit_peak,
+        # The input and all that fitting took, over the input.
+        "fit_peak_over_input": 1.0 + fit_peak * _MEGABYTE / X.nbytes,
+        "score_peak_mb": max(score_peak, 0.0),
+    }
+
+
+def _start(seed: int) -> dict[str, Any]:
+    """Time the import, and the first and second fit and scoring of a process."""
+    start = time.perf_counter()
+    import ocrf
+
+    seconds = {"import_seconds": time.perf_counter() - start}
+    from runners.speed.synthetic import clustered
+
+    X = clustered(1000, 5, seed)
+    for call in ("first", "second"):
+        start = time.perf_counter()
+        ocrf.OneClassRF(n_jobs=1, random_state=seed).fit(X).score_samples(X)
+        seconds[f"{call}_call_seconds"] = time.perf_counter() - start
+    return seconds
+
+
+_MEASURES = {"grow": _grow, "start": _start}
+
+
+def main() -> None:
+    """Do the measurement that the argument describes."""
+    task = json.loads(sys.argv[1])
+    print(json.dumps(_MEASURES[task.pop("measure")](**task)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""Paired timings: on each data set the contestants take turns, pair after pair.
+
+The machine's speed drifts by more than the differences of interest. Ratios within a pair of runs that
+follow each other drift little, so they are what is summarised, by their median.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from runners.speed import contestants
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One fit and one scoring."""
+
+    dataset: str
+    algorithm: str
+    n_jobs: int
+    pair: int
+    n_train: int
+    n_test: int
+    n_features: int
+    fit_seconds: float
+    fit_cpu_seconds: float
+    score_seconds: float
+    score_cpu_seconds: float
+
+
+def clock(run: Callable[[], Any]) -> tuple[float, float, Any]:
+    """Return the wall and CPU seconds of a call (all threads of this process), and its result."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    result = run()
+    return time.perf_counter() - wall, time.process_time() - cpu, result
+
+
+def time_once(
+    dataset: str, X_train: np.ndarray, X_test: np.ndarray, algorithm: str, n_jobs: int, pair: int
+) -> Timing:
+    """Fit and score once."""
+    with contestants.threads(n_jobs):
+        forest = contestants.make(algorithm, n_jobs, random_state=pair)
+        fit_wall, fit_cpu, _ = clock(lambda: forest.fit(X_train))
+        score_wall, score_cpu, scores = clock(lambda: forest.score_samples(X_test))
+    if scores.shape != (X_test.shape[0],) or not np.isfinite(scores).all():
+        raise ValueError(f"{algorithm} on {dataset}: the scores are not {len(X_test)} numbers")
+    return Timing(
+        dataset=dataset,
+        algorithm=algorithm,
+        n_jobs=n_jobs,
+        pair=pair,
+        n_train=X_train.shape[0],
+        n_test=X_test.shape[0],
+        n_features=X_train.shape[1],
+        fit_seconds=fit_wall,
+        fit_cpu_seconds=fit_cpu,
+        score_seconds=score_wall,
+        score_cpu_seconds=score_cpu,
+    )
+
+
+def time_pairs(
+    dataset: str,
+    X_train: np.ndarray,
+    X_test: np.ndarray,
+    algorithms: Sequence[str],
+    n_jobs: int,
+    n_pairs: int,
+) -> list[Timing]:
+    """Time all contestants in turn, ``n_pairs`` times, each time starting with another one."""
+    timings = []
+    for pair in range(n_pairs):
+        first = pair % len(algorithms)
+        for algorithm in [*algorithms[first:], *algorithms[:first]]:
+            timings.append(time_once(dataset, X_train, X_test, algorithm, n_jobs, pair))
+    return timings
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Medians over the pairs of one contestant on one data set, or on all of them together."""
+
+    dataset: str
+    algorithm: str
+    n_jobs: int
+    fit_seconds: float
+    score_seconds: float
+    # OneClassRF's time over this contestant's, pair by pair.
+    fit_ratio: float
+    total_ratio: float
+
+
+TOTAL = "total"
+
+
+def summarise(timings: Iterable[Timing]) -> list[Summary]:
+    """Return the medians per data set and contestant, and of the totals over the data sets."""
+    cells: dict[tuple[int, str, str], dict[int, tuple[float, float]]] = {}
+    for timing in timings:
+        for dataset in (timing.dataset, TOTAL):
+            cell = cells.setdefault((timing.n_jobs, dataset, timing.algorithm), {})
+            fit, score = cell.get(timing.pair, (0.0, 0.0))
+            cell[timing.pair] = (fit + timing.fit_seconds, score + timing.score_seconds)
+    summaries = []
+    for (n_jobs, dataset, algorithm), cell in cells.items():
+        ours = cells[n_jobs, dataset, contestants.OURS]
+        summaries.append(
+            Summary(
+                dataset=dataset,
+                algorithm=algorithm,
+                n_jobs=n_jobs,
+                fit_seconds=statistics.median(fit for fit, _ in cell.values()),
+                score_seconds=statistics.median(score for _, score in cell.values()),
+                fit_ratio=statistics.median(ours[pair][0] / cell[pair][0] for pair in cell),
+                total_ratio=statistics.median(sum(ours[pair]) / sum(cell[pair]) for pair in cell),
+            )
+        )
+    # The totals come last.
+    return sorted(summaries, key=lambda s: (s.n_jobs, s.dataset == TOTAL))

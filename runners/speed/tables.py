@@ -1,0 +1,70 @@
+"""What was measured, as CSV files and as tables in the terminal."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from runners.speed.contestants import OURS
+from runners.speed.paired import TOTAL, Summary
+
+
+def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows that share their columns."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def paired_table(summaries: Sequence[Summary]) -> Table:
+    """Show seconds and ratios of every contestant, data set by data set."""
+    (n_jobs,) = {summary.n_jobs for summary in summaries}
+    table = Table(
+        title=f"Seconds with {n_jobs} thread{'s' if n_jobs > 1 else ''}, medians of paired runs",
+        caption=f"ratios: {OURS} over the other, pair by pair (below 1: {OURS} is faster)",
+    )
+    table.add_column("data set")
+    table.add_column("algorithm")
+    for column in ("fit", "score", "fit ratio", "fit + score ratio"):
+        table.add_column(column, justify="right")
+    previous = None
+    for summary in summaries:
+        if previous is not None and summary.dataset != previous:
+            table.add_section()
+        style = "bold" if summary.dataset == TOTAL else None
+        ratios = ("", "")
+        if summary.algorithm != OURS:
+            ratios = (f"{summary.fit_ratio:.2f}", f"{summary.total_ratio:.2f}")
+        table.add_row(
+            summary.dataset if summary.dataset != previous else "",
+            summary.algorithm,
+            f"{summary.fit_seconds:.3f}",
+            f"{summary.score_seconds:.3f}",
+            *ratios,
+            style=style,
+        )
+        previous = summary.dataset
+    return table
+
+
+def rows_table(title: str, rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Show rows as they are."""
+    table = Table(title=title)
+    for column in rows[0]:
+        table.add_column(column.replace("_", " "), justify="right")
+    for row in rows:
+        table.add_row(*(f"{v:.3g}" if isinstance(v, float) else str(v) for v in row.values()))
+    return table
+
+
+def show(console: Console, table: Table) -> None:
+    """Print a table and an empty line."""
+    console.print(table)
+    console.print()
