@@ -95,6 +95,12 @@ def fully_run(grid: pd.DataFrame) -> list[str]:
     return [str(label) for label in (everywhere if len(everywhere) else counts).index]
 
 
+def labelled_in(cells: pd.DataFrame) -> frozenset[str]:
+    """Return the algorithms that were given the labels of the training points."""
+    used = cells.index.get_level_values("label")[cells["uses_labels"].to_numpy(dtype=bool)]
+    return frozenset(map(str, used))
+
+
 def in_order(labels: Iterable[str], wanted: tuple[str, ...] = ()) -> list[str]:
     """Return distinct labels in the order asked for, the others in the paper's order after them."""
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from results import published
 from results.rounding import format_number
-from results.vocabulary import MARKS, PAPER_METRICS
+from results.vocabulary import LABELLED, MARKS, PAPER_METRICS
 
 #: A value is reproduced within the larger of this and two standard deviations of ours.
 TOLERANCE = 0.02
@@ -37,9 +37,10 @@ def compare(cells: pd.DataFrame, protocol: str = "paper") -> pd.DataFrame:
     -------
     DataFrame
         Sorted by setting, published column and data set; one row per metric, with ``setting``,
-        ``column``, ``algorithm``, ``as_run``, ``dataset``, ``metric``, ``published``, ``ours``,
-        ``std``, ``n_ok``, ``mark``, ``difference`` (ours - published), ``verdict``. Those that
-        do not repeat how the column was made (``as_run`` false) are listed only if they were run.
+        ``column``, ``algorithm``, ``as_run``, ``uses_labels``, ``dataset``, ``metric``,
+        ``published``, ``ours``, ``std``, ``n_ok``, ``mark``, ``difference`` (ours - published),
+        ``verdict``. Algorithms that do not repeat how the column was made (``as_run`` false) are
+        listed only if they were run.
     """
     ours = {
         (setting, dataset, label): row
@@ -71,6 +72,7 @@ def _row(pair: dict, cell: dict | None, metric: str) -> dict:
         "column": pair["column"],
         "algorithm": pair["algorithm"],
         "as_run": bool(pair["as_run"]),
+        "uses_labels": bool(cell["uses_labels"]) if cell else False,
         "dataset": pair["dataset"],
         "metric": metric,
         "published": theirs,
@@ -109,15 +111,17 @@ def summarise(table: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         Columns: setting, metric, algorithm, one per verdict, ``share`` (reproduced among the values
-        that both have; NaN if none).
+        that both have; NaN if none), ``uses_labels``.
     """
     as_run = table[table["as_run"]]
     keys = ["setting", "metric", "algorithm"]
     counts = as_run.groupby([*keys, "verdict"], sort=False).size().unstack(fill_value=0)
     counts = counts.reindex(columns=list(VERDICTS), fill_value=0)
     both = counts["reproduced"] + counts["differs"]
+    marked = set(as_run.loc[as_run["uses_labels"], "algorithm"])
     counts["share"] = counts["reproduced"] / both.where(both > 0)
-    return counts.reset_index()
+    counts = counts.reset_index()
+    return counts.assign(uses_labels=counts["algorithm"].isin(marked))
 
 
 def overall(table: pd.DataFrame, metric: str) -> tuple[int, int]:
@@ -140,7 +144,8 @@ def printed_rows(
     rows = []
     for (dataset, algorithm), part in table.groupby(["dataset", "algorithm"], sort=False):
         by_metric = {str(row["metric"]): row for row in part.to_dict("records")}
-        row = [str(dataset), str(algorithm)]
+        mark = LABELLED if part["uses_labels"].any() else ""
+        row = [str(dataset), f"{algorithm}{mark}"]
         for metric in metrics:
             row += _texts(by_metric[metric])
         rows.append(row)

@@ -12,7 +12,7 @@ from results.output import Output
 from results.rounding import format_number
 from results.tables.terminal import print_columns
 from results.tables.text import markdown
-from results.vocabulary import METRIC_HEADINGS, PAPER_METRICS, SETTINGS
+from results.vocabulary import LABELLED, LABELLED_MEANING, METRIC_HEADINGS, PAPER_METRICS, SETTINGS
 
 _STYLES = {"reproduced": "green", "differs": "red"}
 
@@ -45,6 +45,8 @@ def write_comparison(experiments: Experiments, output: Output) -> pd.DataFrame:
     print_columns(output.console, columns, rows)
     for line in headline(table):
         output.console.print(line)
+    if table["uses_labels"].any():
+        output.console.print(f"{LABELLED}: {LABELLED_MEANING}")
     output.write("tables/comparison.csv", table.to_csv(index=False, lineterminator="\n"))
     output.write("tables/comparison.md", to_markdown(table))
     return table
@@ -68,7 +70,7 @@ def summary_rows(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
     summary = summarise(table)
     rows = [
         [
-            row["algorithm"],
+            row["algorithm"] + (LABELLED if row["uses_labels"] else ""),
             row["setting"],
             METRIC_HEADINGS[row["metric"]],
             *(str(row[verdict]) for verdict in VERDICTS),
@@ -83,6 +85,8 @@ def to_markdown(table: pd.DataFrame) -> str:
     parts = ["# Comparison with the paper", "", *(f"{line}\n" for line in headline(table))]
     parts += [markdown(*summary_rows(table)), ""]
     parts += [f"- {name}: {meaning}" for name, meaning in VERDICT_MEANINGS.items()]
+    if table["uses_labels"].any():
+        parts.append(f"- {LABELLED}: {LABELLED_MEANING}")
     for setting, part in table.groupby("setting", sort=False):
         parts += ["", f"## {SETTINGS[str(setting)].capitalize()}", ""]
         parts.append(markdown(*printed_rows(part)))

@@ -34,8 +34,10 @@ class Selection:
     Attributes
     ----------
     protocols, settings, datasets, algorithms, seeds : tuple of str
-        Names or shell patterns. An algorithm is named by its YAML file, which takes in its
-        variants, or by its label (``"iforest(max_samples=64)"``); columns come in the order given.
+        Names or shell patterns; names told apart are written as printed
+        (``"paper(anomaly_subset=fixed)"``). An algorithm is named by its YAML file, which takes in
+        its variants, or by its label (``"iforest(max_samples=64)"``); columns come in the order
+        given.
     """
 
     protocols: tuple[str, ...] = ()
@@ -50,13 +52,18 @@ class Selection:
             not patterns
             or any(_matches(value, pattern) for pattern in patterns for value in values)
             for patterns, values in (
-                (self.protocols, (record.protocol,)),
+                (_bases(self.protocols), (record.protocol,)),
                 (self.settings, (record.setting,)),
-                (self.datasets, (record.dataset,)),
+                (_bases(self.datasets), (record.dataset,)),
                 (self.algorithms, (record.algorithm, record.label)),
                 (self.seeds, (str(record.seed),)),
             )
         )
+
+
+def _bases(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """Drop what is in brackets: records bear the plain name, whatever was overridden."""
+    return tuple(pattern.partition("(")[0] for pattern in patterns)
 
 
 def _matches(value: str, pattern: str) -> bool:
@@ -121,6 +128,14 @@ def from_records(
     # One order whatever the store's: sums of floats, and so the last digits, depend on it.
     frame = pd.DataFrame(rows).sort_values([*COORDINATES, "key"], ignore_index=True)
     frame, remarks = tell_apart(frame, COORDINATES, SECTIONS)
+    # A plain name then means the plain one: `paper` leaves out `paper(anomaly_subset=fixed)`.
+    for column, patterns in (("protocol", selection.protocols), ("dataset", selection.datasets)):
+        if patterns:
+            chosen = [any(_matches(value, p) for p in patterns) for value in frame[column]]
+            frame = frame[chosen]
+    if frame.empty:
+        raise SelectionError(_no_match(selection, seen))
+    frame = frame.reset_index(drop=True)
     again = None if isinstance(records, Iterator) else records
     return Experiments(frame, selection, remarks, again)
 
@@ -178,7 +193,7 @@ def _no_match(selection: Selection, seen: dict[str, set[str]]) -> str:
     }
     for name, patterns in asked.items():
         for pattern in patterns:
-            base = pattern.partition("(")[0] if name == "algorithm" else pattern
+            base = pattern.partition("(")[0]
             if not any(_matches(value, base) for value in seen[name]):
                 return (
                     f"no record has {name} {pattern!r}; there are: {', '.join(sorted(seen[name]))}"

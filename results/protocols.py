@@ -77,6 +77,8 @@ class Effect:
     farthest : str
         The data set that changes most.
     farthest_change : float
+    uses_labels : bool
+        Whether the algorithm was given training labels, in either way.
     """
 
     departure: Departure
@@ -88,6 +90,7 @@ class Effect:
     datasets: tuple[str, ...]
     farthest: str
     farthest_change: float
+    uses_labels: bool
 
     @property
     def change(self) -> float:
@@ -110,7 +113,7 @@ def effects(frame: pd.DataFrame, cells: pd.DataFrame) -> list[Effect]:
     finished = frame[
         (frame["status"] == "ok") & pd.MultiIndex.from_frame(frame[CELL]).isin(has_value)
     ]
-    rows = finished.set_index(["protocol", *_SPLIT])[list(METRICS)]
+    rows = finished.set_index(["protocol", *_SPLIT])[[*METRICS, "uses_labels"]]
     found = [*_between_protocols(rows), *_between_metrics(rows), *_between_algorithms(rows)]
     return [*found, *_by_parameter(rows), *_by_protocol_option(rows)]
 
@@ -156,7 +159,11 @@ def _pair(
         return
     for i, metric in enumerate(("roc", "pr")):
         both = pd.DataFrame(
-            {"published": first[metrics[0][i]], "alternative": second[metrics[1][i]]}
+            {
+                "published": first[metrics[0][i]],
+                "alternative": second[metrics[1][i]],
+                "uses_labels": first["uses_labels"].astype(float),
+            }
         ).dropna()
         both = both.groupby(level=["setting", "dataset", "label"]).mean()
         for (setting, label), part in _by_setting_and_label(both):
@@ -172,6 +179,7 @@ def _pair(
                 tuple(sorted(map(str, part.index))),
                 str(far),
                 float(change.max() if change.max() >= -change.min() else change.min()),
+                bool(part["uses_labels"].any()),
             )
 
 

@@ -15,14 +15,14 @@ from results.rounding import format_number
 from results.tables.latex import escape, frame_to_tabular, wrap
 from results.tables.terminal import print_columns
 from results.tables.text import markdown
-from results.vocabulary import display_name
+from results.vocabulary import LABELLED, LABELLED_MEANING, display_name
 
 NAME = "protocols"
 CAPTION = "What each departure of the published protocol is worth"
 NOTE = (
     "Means over the data sets (n) on which both ways have a value, from the splits that both have. "
-    "Change: other less published; "
-    "largest: the data set that changes most, and by how much."
+    "Change: other less published; largest: the data set that changes most, and by how much. "
+    f"{LABELLED}: {LABELLED_MEANING}."
 )
 COLUMNS = [
     "departure",
@@ -46,7 +46,8 @@ def rows_of(found: Sequence[Effect]) -> list[list[str]]:
     for effect in found:
         d = effect.departure
         name = f"{d.name}: {d.published} / {d.alternative}"
-        at = (name, display_name(effect.algorithm), effect.setting)
+        mark = LABELLED if effect.uses_labels else ""
+        at = (name, display_name(effect.algorithm) + mark, effect.setting)
         grouped.setdefault(at, {})[effect.metric] = effect
     rows = []
     for (name, algorithm, setting), by_metric in grouped.items():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 from rich.text import Text
 
-from results.aggregate import fully_run
+from results.aggregate import fully_run, labelled_in
 from results.experiments import Experiments
 from results.output import Output
 from results.rounding import format_number
@@ -23,7 +23,7 @@ from results.statistics import (
 from results.tables.terminal import print_columns
 from results.tables.text import markdown
 from results.tables.write import Slice, slices
-from results.vocabulary import METRIC_HEADINGS, display_name
+from results.vocabulary import METRIC_HEADINGS, display_name, flagged
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,17 @@ def sections(experiments: Experiments, metrics: tuple[str, ...] = ()) -> Iterato
             values = matrix(part.cells, metric, experiments.selection.algorithms)
             values = values.dropna(axis=1, how="all")
             if values.shape[1] >= 2:
+                labelled = labelled_in(part.cells)
+                values = values.set_axis(
+                    [flagged(str(label), labelled) for label in values], axis=1
+                )
                 run = fully_run(part.cells.droplevel(["protocol", "setting"]))
-                yield Section(part, metric, values, comparisons(values, metric, run))
+                yield Section(
+                    part,
+                    metric,
+                    values,
+                    comparisons(values, metric, [flagged(label, labelled) for label in run]),
+                )
 
 
 def write_statistics(

@@ -7,11 +7,11 @@ from itertools import product
 
 import pandas as pd
 
-from results.aggregate import make_cells
+from results.aggregate import labelled_in, make_cells
 from results.experiments import Experiments
 from results.output import Output
 from results.tables.terminal import print_columns
-from results.vocabulary import MARK_MEANINGS, MARKS, PARTIAL, SETTINGS, algorithm_order
+from results.vocabulary import MARK_MEANINGS, MARKS, PARTIAL, SETTINGS, algorithm_order, flagged
 
 
 def missing_remarks(cells: pd.DataFrame) -> list[str]:
@@ -102,4 +102,5 @@ def _grid(part: pd.DataFrame) -> tuple[list[str], Iterator[list[str]]]:
             return str(row["mark"])
         return f"{row['n_ok']}/{row['n_expected']}{PARTIAL if row['partial'] else ''}"
 
-    return ["data set", *labels], ([d, *(text(d, label) for label in labels)] for d in datasets)
+    heads = [flagged(label, labelled_in(part)) for label in labels]
+    return ["data set", *heads], ([d, *(text(d, label) for label in labels)] for d in datasets)

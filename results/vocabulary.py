@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Final
 
 #: Columns of the paper's tables, in its order: name in ``conf/algorithm`` and printed name.
@@ -51,7 +52,7 @@ MARK_MEANINGS: Final = {
     "crash": "the process died",
     "err": "the algorithm raised an error",
     "no data": "the data set could not be had",
-    "--": "not run",
+    "--": "not run, or nothing to average",
 }
 PARTIAL: Final = "†"
 PARTIAL_MEANING: Final = "fewer splits than planned"
@@ -68,7 +69,11 @@ def display_name(label: str) -> str:
     ('OneClassRF', 'LOF (text)')
     >>> display_name("iforest(max_samples=64)")
     'iForest (max_samples=64)'
+    >>> display_name("orca‡")
+    'Orca‡'
     """
+    if label.endswith(LABELLED):
+        return display_name(label.removesuffix(LABELLED)) + LABELLED
     name, parenthesis, variant = label.partition("(")
     base, _, suffix = name.partition("_")
     printed = PAPER_ALGORITHMS.get(base, name)
@@ -78,9 +83,15 @@ def display_name(label: str) -> str:
     return f"{printed} ({', '.join(remarks)})" if remarks else printed
 
 
+def flagged(label: str, labelled: Collection[str]) -> str:
+    """Return the label with a mark if its algorithm was given training labels."""
+    return label + LABELLED if label in labelled else label
+
+
 def algorithm_order(label: str) -> tuple[int, str]:
     """Sort key: the paper's algorithms in its order, each followed by its variants."""
     base = re.split(r"[_(]", label, maxsplit=1)[0]
+    base = base.removesuffix(LABELLED)
     names = list(PAPER_ALGORITHMS)
     return (names.index(base) if base in names else len(names), label)
 

@@ -283,8 +283,8 @@ def _add_times(table: Table, grid: pd.DataFrame, datasets: list[str]) -> None:
         for label in table.algorithms:
             missing = [mark for mark in marks[label] if mark]
             if missing or seconds[label].isna().any():
-                # A sum over fewer data sets is no cumulative time. NA says most, so it goes first.
-                text = MARKS["timeout"] if MARKS["timeout"] in missing else MARKS["missing"]
+                # A sum over fewer data sets is no cumulative time: the mark says why, NA first.
+                text = next((mark for mark in MARKS.values() if mark in missing), "--")
                 table.entries[key, label, ""] = Entry(text)
             else:
                 totals[label] = float(seconds[label].sum())

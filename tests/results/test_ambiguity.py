@@ -96,3 +96,22 @@ def test_a_selection_that_fits_nothing_names_what_there_is():
 def test_no_records_at_all_says_how_to_get_some():
     with pytest.raises(FileNotFoundError, match="python -m runners"):
         from_records([])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        ("paper", {"paper"}),
+        ("paper(anomaly_subset=fixed)", {"paper(anomaly_subset=fixed)"}),
+        ("paper*", {"paper", "paper(anomaly_subset=fixed)"}),
+    ],
+)
+def test_names_told_apart_can_be_selected(pattern, names):
+    everything = [*records(n=3), *records({"anomaly_subset": "fixed"})]
+    frame = from_records(everything, Selection(protocols=(pattern,))).frame
+    assert set(frame["protocol"]) == names
+
+
+def test_a_told_apart_name_that_is_not_there_is_refused():
+    with pytest.raises(SelectionError, match="selection"):
+        from_records(records(), Selection(protocols=("paper(anomaly_subset=fixed)",)))

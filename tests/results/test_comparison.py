@@ -6,8 +6,11 @@ import pytest
 
 from results.aggregate import make_cells
 from results.comparison import compare, overall, summarise, verdict
-from results.comparison_output import headline, to_markdown
+from results.comparison_output import headline, to_markdown, write_comparison
 from results.experiments import from_records
+from results.protocols_output import write_protocols
+from results.statistics_output import write_statistics
+from results.status import print_status
 from tests.results.support import make_record
 
 
@@ -72,3 +75,20 @@ def test_failures_have_no_value_and_the_mark_says_why():
     table = compare(make_cells(from_records([make_record(status="memory")]).frame))
     row = table.query("dataset == 'pima' and algorithm == 'iforest'").iloc[0]
     assert (row["verdict"], row["mark"]) == ("ours NA", "mem")
+
+
+def test_every_printed_table_marks_who_used_labels(recorder):
+    records = [
+        make_record(d, a, setting="outlier", uses_labels=a == "ocrfsampling_supervised", roc=r)
+        for d in ("pima", "wilt")
+        for a, r in (("ocrfsampling_supervised", 0.9), ("ocrfsampling", 0.5), ("lof", 0.7))
+    ]
+    experiments = from_records(records)
+    for write in (write_comparison, write_statistics, write_protocols, print_status):
+        recorder.text.truncate(0)
+        write(experiments, recorder.output)
+        printed = recorder.text.getvalue()
+        assert any(
+            f"{name}‡" in printed for name in ("_supervised", "(supervised)", "OCRFsampling")
+        ), write
+        assert "LOF‡" not in printed

@@ -55,7 +55,7 @@ def test_a_cell_that_was_not_run_is_no_na():
     table = only_table(records)
     assert table.entries["wilt", "lof", "roc_auc_curve"].text == "--"
     assert table.entries["train_time", "lof", ""].text == "--"
-    assert any("--: not run" in note for note in table.notes)
+    assert any("--: not run, or" in note for note in table.notes)
 
 
 def test_too_few_splits_are_marked_and_leave_no_mark_when_complete():
@@ -253,3 +253,14 @@ def test_table1_counts_are_of_the_paper_s_protocol_and_of_the_cell_with_most_spl
     records += [make_record("shuttle", protocol="clean", counts=counts(20))]
     (row,) = table1.build_rows(make_cells(from_records(records).frame))
     assert row[-3:] == ["41", "41", "1"]
+
+
+@pytest.mark.parametrize(
+    ("status", "mark"),
+    [("memory", "mem"), ("timeout", "NA"), ("error", "err"), ("no_data", "no data")],
+)
+def test_a_cumulative_time_over_fewer_data_sets_is_not_shown_but_the_reason_is(status, mark):
+    records = [*splits(), *splits(algorithm="lof"), *splits(dataset="wilt")]
+    table = only_table([*records, make_record("wilt", "lof", status=status)])
+    assert table.entries["train_time", "lof", ""].text == mark
+    assert table.entries["train_time", "iforest", ""].text == "2.0s"
