@@ -1,12 +1,13 @@
 """The one-class splitting criteria: what a split gains, for Gini and for entropy.
 
-A node holds n inliers and is given n' hidden outliers, uniform over its cell (``n_outliers``: gamma n
-for the adaptive adversary, n' Leb(X_t) / Leb(X) for the naive one; the criteria do not care). A split
-sends a of the inliers and the share lambda of the volume to the left.
+A node holds n inliers and is given n' hidden outliers, uniform over its cell (``n_outliers``:
+gamma n for the adaptive adversary, n' Leb(X_t) / Leb(X) for the naive one; the criteria do not
+care). A split sends a of the inliers and the share lambda of the volume to the left.
 
-The paper minimises the proxy I(t_L, t_R) (the equation for I_G^OC-ad, and the remark on entropy for
-I_S^OC-ad). The kernels maximise the decrease I(t) - I(t_L, t_R) instead, which has the same optimum
-because I(t) is constant, in forms that neither cancel nor divide by zero when n' is next to nothing:
+The paper minimises the proxy I(t_L, t_R) (the equation for I_G^OC-ad, and the remark on entropy
+for I_S^OC-ad). The kernels maximise the decrease I(t) - I(t_L, t_R) instead, which has the same
+optimum because I(t) is constant, in forms that neither cancel nor divide by zero when n' is next
+to nothing:
 
 - Gini, with u = a + n' lambda and w = (n - a) + n' (1 - lambda)::
 
@@ -17,8 +18,9 @@ because I(t) is constant, in forms that neither cancel nor divide by zero when n
 
     a log2(1 + e / u) + (n - a) log2(1 - e / w)
 
-The gain is the decrease less the factor n'^2 / (n + n') (Gini) or in nats (entropy). Both
-are convex functions of (a, lambda) for a fixed node, zero where a / n = lambda; `_splitter` uses that.
+The gain is the decrease less the factor n'^2 / (n + n') (Gini) or in nats (entropy). Both are
+convex functions of (a, lambda) for a fixed node, zero where a / n = lambda; `_splitter` uses
+that.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ _FEW_OUTLIERS = 1e-8
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def gini_gain(a, n, share, n_outliers):
+def gini_gain(a: float, n: float, share: float, n_outliers: float) -> float:
     """Gain of a split, to be maximised: the Gini decrease without the node's constant factor."""
     b = n - a
     excess = a - n * share
@@ -43,7 +45,7 @@ def gini_gain(a, n, share, n_outliers):
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def entropy_gain(a, n, share, n_outliers):
+def entropy_gain(a: float, n: float, share: float, n_outliers: float) -> float:
     """Gain of a split, to be maximised: the decrease of the entropy proxy in nats."""
     if n_outliers < _FEW_OUTLIERS:
         return gini_gain(a, n, share, n_outliers)
@@ -55,7 +57,7 @@ def entropy_gain(a, n, share, n_outliers):
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def split_gain(criterion, a, n, share, n_outliers):
+def split_gain(criterion: int, a: float, n: float, share: float, n_outliers: float) -> float:
     """Gain of a split under either criterion.
 
     Parameters
@@ -74,7 +76,7 @@ def split_gain(criterion, a, n, share, n_outliers):
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def proxy_decrease(criterion, gain, n, n_outliers):
+def proxy_decrease(criterion: int, gain: float, n: float, n_outliers: float) -> float:
     """Decrease I(t) - I(t_L, t_R) of the paper's proxy, of a split whose gain is known."""
     if criterion == GINI:
         return n_outliers * n_outliers / (n + n_outliers) * gain

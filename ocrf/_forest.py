@@ -39,9 +39,9 @@ _CHUNK_BYTES = 16 * 2**20
 class OneClassRF(OutlierMixin, BaseEstimator):
     """One-class random forest.
 
-    A forest whose splits separate the observations from hidden outliers, which are taken to be uniform
-    over each node and as many as the observations in it (times `gamma`). No outlier is ever drawn: the
-    splitting criteria use their expected numbers, that is, volumes.
+    A forest whose splits separate the observations from hidden outliers, which are taken to be
+    uniform over each node and as many as the observations in it (times `gamma`). No outlier is
+    ever drawn: the splitting criteria use their expected numbers, that is, volumes.
 
     Parameters
     ----------
@@ -51,14 +51,14 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         Size of each tree's sub-sample, drawn without replacement: a number, or a share of the
         observations. "auto" is 20 % of them, at least 100 (at most all).
     max_features_tree : "auto", int or float, default="auto"
-        Features of each tree, drawn without replacement: a number, or a share of the features. "auto"
-        is half of them, at least 5 (at most all).
+        Features of each tree, drawn without replacement: a number, or a share of the features.
+        "auto" is half of them, at least 5 (at most all).
     max_features_node : int, float or None, default=5
-        Features searched at each node, drawn from those of the tree's features that are not constant in
-        the node: a number, a share of the tree's features, or None for all of them.
+        Features searched at each node, drawn from those of the tree's features that are not
+        constant in the node: a number, a share of the tree's features, or None for all of them.
     gamma : float or (float, float), default=1.0
-        Expected number of hidden outliers per observation. A range (low, high) is drawn from anew for
-        each tree, uniformly on a logarithmic scale.
+        Expected number of hidden outliers per observation. A range (low, high) is drawn from anew
+        for each tree, uniformly on a logarithmic scale.
     max_depth : "auto", int or None, default="auto"
         Depth at which nodes become leaves, the root's being 0. "auto" is the logarithm of the
         sub-sample's size to base 2, rounded up; None sets no bound.
@@ -67,13 +67,13 @@ class OneClassRF(OutlierMixin, BaseEstimator):
     min_samples_split : int, default=2
         A node with fewer observations is a leaf.
     out_of_bounds : None or "maximal", default=None
-        "maximal" gives rows outside the bounding box of the training data the lowest score of the batch
-        that they are scored in, as the published experiments did.
+        "maximal" gives rows outside the bounding box of the training data the lowest score of the
+        batch that they are scored in, as the published experiments did.
     contamination : "auto" or float, default="auto"
-        Share of outliers in the training data, in (0, 0.5], which sets the threshold of `predict`.
-        "auto" sets it where the score itself suggests: at s(x) = 0.5 for the depth score as in
-        isolation forest, and at the density of the uniform law on the training data's bounding box for
-        the two densities.
+        Share of outliers in the training data, in (0, 0.5], which sets the threshold of
+        `predict`. "auto" sets it where the score itself suggests: at s(x) = 0.5 for the depth
+        score as in isolation forest, and at the density of the uniform law on the training data's
+        bounding box for the two densities.
     n_jobs : int or None, default=None
         Threads for fitting and scoring; -1 for all processors.
     random_state : int, RandomState instance or None, default=None
@@ -83,12 +83,14 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         ("naive"), where n is the size of the sub-sample and X the bounding box of the training data
         along the tree's features.
     scoring : {"depth", "density", "typical_cell"}, default="depth"
-        "depth" is the paper's score. "density" is the logarithm of the mean over the trees of the leaf's
-        density, "typical_cell" that of the sum of the leaves' observations over the sum of their
-        volumes. Densities are relative to the uniform law on the training data's bounding box.
+        "depth" is the paper's score. "density" is the logarithm of the mean over the trees of the
+        leaf's density, "typical_cell" that of the sum of the leaves' observations over the sum of
+        their volumes. Densities are relative to the uniform law on the training data's bounding
+        box.
     min_log_density, max_log_density : float or None, default=None
-        A node is a leaf as soon as the natural logarithm of its density, relative to the uniform law on
-        the training data's bounding box, lies at or below the first or at or above the second.
+        A node is a leaf as soon as the natural logarithm of its density, relative to the uniform
+        law on the training data's bounding box, lies at or below the first or at or above the
+        second.
 
     Attributes
     ----------
@@ -129,22 +131,22 @@ class OneClassRF(OutlierMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        n_estimators=100,
-        max_samples="auto",
-        max_features_tree="auto",
-        max_features_node=5,
-        gamma=1.0,
-        max_depth="auto",
-        criterion="gini",
-        min_samples_split=2,
-        out_of_bounds=None,
-        contamination="auto",
-        n_jobs=None,
-        random_state=None,
-        adversary="adaptive",
-        scoring="depth",
-        min_log_density=None,
-        max_log_density=None,
+        n_estimators: int = 100,
+        max_samples: str | float = "auto",
+        max_features_tree: str | float = "auto",
+        max_features_node: float | None = 5,
+        gamma: float | tuple[float, float] = 1.0,
+        max_depth: str | int | None = "auto",
+        criterion: str = "gini",
+        min_samples_split: int = 2,
+        out_of_bounds: str | None = None,
+        contamination: str | float = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        adversary: str = "adaptive",
+        scoring: str = "depth",
+        min_log_density: float | None = None,
+        max_log_density: float | None = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.max_samples = max_samples
@@ -163,7 +165,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         self.min_log_density = min_log_density
         self.max_log_density = max_log_density
 
-    def fit(self, X, y=None) -> OneClassRF:
+    def fit(self, X: Any, y: None = None) -> OneClassRF:
         """Grow the forest.
 
         Parameters
@@ -233,10 +235,12 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         if self.contamination == "auto":
             self.offset_ = -0.5 if self.scoring == "depth" else 0.0
         else:
-            self.offset_ = float(np.percentile(self._score_samples(X), 100.0 * self.contamination))
+            self.offset_ = float(
+                np.percentile(self._score_samples(X), 100.0 * float(self.contamination))
+            )
         return self
 
-    def score_samples(self, X) -> np.ndarray:
+    def score_samples(self, X: Any) -> np.ndarray:
         """Score rows: the higher, the more normal.
 
         Parameters
@@ -246,14 +250,15 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         Returns
         -------
         scores : float64 array of shape (n_samples,)
-            ``scoring="depth"``: -s(x), in [-1, 0), where log2 s(x) is minus the mean over the trees of
-            the leaf's depth plus c(points in the leaf), over c(sub-sample size). Otherwise a log density.
+            ``scoring="depth"``: -s(x), in [-1, 0), where log2 s(x) is minus the mean over the
+            trees of the leaf's depth plus c(points in the leaf), over c(sub-sample size).
+            Otherwise a log density.
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         return self._score_samples(X)
 
-    def decision_function(self, X) -> np.ndarray:
+    def decision_function(self, X: Any) -> np.ndarray:
         """Score rows relative to the threshold of `predict`: negative is abnormal.
 
         Parameters
@@ -267,7 +272,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         """
         return self.score_samples(X) - self.offset_
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """Tell inliers (1) from outliers (-1).
 
         Parameters
@@ -345,7 +350,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         else:
             self._leaf_value = self._trees.n_samples / self.max_samples_
 
-    def _score_samples(self, X) -> np.ndarray:
+    def _score_samples(self, X: Any) -> np.ndarray:
         """Score valid input."""
         n_samples, n_features = X.shape
         scores = np.empty(n_samples)

@@ -1,9 +1,9 @@
 """Growing trees: one kernel call grows a block of them.
 
-A tree keeps, for each of its features, its points in ascending order. The orders are made once, at the
-root, from the ranks that were sorted once per forest; a split partitions them stably. Two buffers take
-turns (a node reads the one of its depth's parity, and its children find their points in the other), so
-that a partition never copies back.
+A tree keeps, for each of its features, its points in ascending order. The orders are made once,
+at the root, from the ranks that were sorted once per forest; a split partitions them stably. Two
+buffers take turns (a node reads the one of its depth's parity, and its children find their points
+in the other), so that a partition never copies back.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from ._splitter import best_split, n_runs, work_size
 ADAPTIVE, NAIVE = 0, 1
 ADVERSARIES = {"adaptive": ADAPTIVE, "naive": NAIVE}
 
-# Pending nodes of a depth-first walk that takes the smaller child first: at most log2 of the points.
+# Pending nodes of a depth-first walk that takes the smaller child first: at most log2 of the
+# points.
 _MAX_PENDING = 66
 
 _NODE_LEFT, _NODE_RIGHT = np.uint64(0), np.uint64(1)
@@ -76,7 +77,7 @@ class Nodes(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _new_nodes(size):
+def _new_nodes(size: int) -> Nodes:
     return Nodes(
         np.empty(size, np.int32),
         np.empty(size, np.int32),
@@ -88,7 +89,7 @@ def _new_nodes(size):
 
 
 @njit(cache=True, nogil=True)
-def _copy_nodes(source, n, target, at):
+def _copy_nodes(source: Nodes, n: int, target: Nodes, at: int) -> None:
     target.left[at : at + n] = source.left[:n]
     target.feature[at : at + n] = source.feature[:n]
     target.threshold[at : at + n] = source.threshold[:n]
@@ -98,7 +99,14 @@ def _copy_nodes(source, n, target, at):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _plant(data, rows, columns, points, ranks, work):
+def _plant(
+    data: RankedData,
+    rows: np.ndarray,
+    columns: np.ndarray,
+    points: Points,
+    ranks: np.ndarray,
+    work: np.ndarray,
+) -> float:
     """Sort a tree's points along its features; return the root's log volume."""
     m, d = points.values.shape[1], points.values.shape[0]
     X, values = data.X, points.values
@@ -120,11 +128,20 @@ def _plant(data, rows, columns, points, ranks, work):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _grow_tree(settings, seed, gamma, columns, points, root_log_volume, nodes, importances):
+def _grow_tree(
+    settings: Settings,
+    seed: np.uint64,
+    gamma: float,
+    columns: np.ndarray,
+    points: Points,
+    root_log_volume: float,
+    nodes: Nodes,
+    importances: np.ndarray,
+) -> int:
     """Split the root and what follows from it; return the number of nodes.
 
-    ``points`` holds the root's orders in its first buffer. ``importances`` (n_features,) receives the
-    decreases of the proxy per point of the sub-sample.
+    ``points`` holds the root's orders in its first buffer. ``importances`` (n_features,) receives
+    the decreases of the proxy per point of the sub-sample.
     """
     values, orders = points.values, points.orders
     d, m = values.shape
@@ -244,7 +261,9 @@ def _grow_tree(settings, seed, gamma, columns, points, root_log_volume, nodes, i
 
 
 @njit(cache=True, nogil=True)
-def grow_trees(data, seeds, settings):
+def grow_trees(
+    data: RankedData, seeds: np.ndarray, settings: Settings
+) -> tuple[np.ndarray, Nodes, np.ndarray, np.ndarray]:
     """Grow one tree per seed.
 
     Parameters

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from numbers import Integral, Real
+from typing import Any
 
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
@@ -43,7 +44,7 @@ PARAMETER_CONSTRAINTS: dict = {
 }
 
 
-def resolve_max_samples(max_samples, n_samples):
+def resolve_max_samples(max_samples: str | float, n_samples: int) -> int:
     """Return the sub-sample's size, from 2 to ``n_samples``."""
     if max_samples == "auto":
         return min(max(int(0.2 * n_samples), 100), n_samples)
@@ -59,7 +60,7 @@ def resolve_max_samples(max_samples, n_samples):
     return max(int(max_samples * n_samples), 2)
 
 
-def resolve_max_features(max_features, n_features):
+def resolve_max_features(max_features: str | float | None, n_features: int) -> int:
     """Return a number of features, from 1 to ``n_features``, out of a count, share, or None."""
     if max_features is None:
         return n_features
@@ -70,7 +71,7 @@ def resolve_max_features(max_features, n_features):
     return max(int(max_features * n_features), 1)
 
 
-def resolve_max_depth(max_depth, n_subsample):
+def resolve_max_depth(max_depth: str | int | None, n_subsample: int) -> int:
     """Return the depth at which nodes become leaves."""
     if max_depth == "auto":
         return math.ceil(math.log2(n_subsample))
@@ -78,7 +79,7 @@ def resolve_max_depth(max_depth, n_subsample):
     return n_subsample if max_depth is None else int(max_depth)
 
 
-def resolve_gamma(gamma):
+def resolve_gamma(gamma: Any) -> tuple[float, float]:
     """Return the bounds of the range that each tree's gamma is drawn from.
 
     Raises
@@ -101,7 +102,9 @@ def resolve_gamma(gamma):
     return float(bounds[0]), float(bounds[1])
 
 
-def resolve_log_densities(min_log_density, max_log_density):
+def resolve_log_densities(
+    min_log_density: float | None, max_log_density: float | None
+) -> tuple[float, float]:
     """Return the bounds at or beyond which a node is a leaf; infinite for no bound."""
     low = -math.inf if min_log_density is None else float(min_log_density)
     high = math.inf if max_log_density is None else float(max_log_density)

@@ -1,8 +1,8 @@
 """Handing a node's points on to its children, in order.
 
-Indices are unsigned: numba guards every signed one against being negative, which doubles the time of
-loops as short as these. For the same reason slices are made here and not by the caller: an array that
-is handed from one compiled function to another has its references counted.
+Indices are unsigned: numba guards every signed one against being negative, which doubles the time
+of loops as short as these. For the same reason slices are made here and not by the caller: an
+array that is handed from one compiled function to another has its references counted.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ _ONE = np.uintp(1)
 
 
 @njit(cache=True, nogil=True)
-def _mark(orders, turn, feature, start, end, mark, marked):
+def _mark(
+    orders: np.ndarray, turn: int, feature: int, start: int, end: int, mark: int, marked: np.ndarray
+) -> None:
     """Set the marks of the points at ``start`` ... ``end`` - 1 of a feature's order."""
     order = orders[turn, feature, start:end]
     for i in range(order.shape[0]):
@@ -22,23 +24,41 @@ def _mark(orders, turn, feature, start, end, mark, marked):
 
 
 @njit(cache=True, nogil=True)
-def _partition(orders, turn, feature, start, end, to_marked, to_others, marked):
+def _partition(
+    orders: np.ndarray,
+    turn: int,
+    feature: int,
+    start: int,
+    end: int,
+    to_marked: int,
+    to_others: int,
+    marked: np.ndarray,
+) -> None:
     """Write the marked points from ``to_marked`` on and the others from ``to_others`` on.
 
     No branch depends on the data: the side of a point is a coin toss to the processor.
     """
     source, target = orders[turn, feature, start:end], orders[1 - turn, feature, start:end]
-    to_marked, to_others = np.uintp(to_marked), np.uintp(to_others)
+    next_marked, next_other = np.uintp(to_marked), np.uintp(to_others)
     for i in range(source.shape[0]):
         point = source[i]
         is_marked = np.uintp(marked[point])
-        target[to_marked if is_marked else to_others] = point
-        to_marked += is_marked
-        to_others += _ONE - is_marked
+        target[next_marked if is_marked else next_other] = point
+        next_marked += is_marked
+        next_other += _ONE - is_marked
 
 
 @njit(cache=True, nogil=True)
-def partition_orders(orders, turn, start, end, best, n_left, constant, marked):
+def partition_orders(
+    orders: np.ndarray,
+    turn: int,
+    start: int,
+    end: int,
+    best: int,
+    n_left: int,
+    constant: np.ndarray,
+    marked: np.ndarray,
+) -> None:
     """Put the points that go left in front of the others, in the order of every feature.
 
     Parameters

@@ -10,7 +10,7 @@ _WIDEST_DIGIT = 11
 
 
 @njit(cache=True, nogil=True, inline="always")
-def bit_length(n):
+def bit_length(n: int) -> int:
     """Return the number of bits of a non-negative integer."""
     bits = 0
     while n > 0:
@@ -20,7 +20,17 @@ def bit_length(n):
 
 
 @njit(cache=True, nogil=True)
-def _sort_pass(keys, order, first_pass, last_pass, shift, mask, counts, new_keys, new_order):
+def _sort_pass(
+    keys: np.ndarray,
+    order: np.ndarray,
+    first_pass: bool,
+    last_pass: bool,
+    shift: np.uint32,
+    mask: np.uint32,
+    counts: np.ndarray,
+    new_keys: np.ndarray,
+    new_order: np.ndarray,
+) -> None:
     """Sort stably by one digit; the first pass finds the ids in order, the last leaves no keys."""
     for digit in range(mask + 1):
         counts[digit] = 0
@@ -42,7 +52,7 @@ def _sort_pass(keys, order, first_pass, last_pass, shift, mask, counts, new_keys
 
 
 @njit(cache=True, nogil=True)
-def sort_by_key(keys, n_bits, order, work):
+def sort_by_key(keys: np.ndarray, n_bits: int, order: np.ndarray, work: np.ndarray) -> None:
     """Sort 0 ... len(keys) - 1 by key, stably: a radix sort.
 
     Parameters
@@ -79,7 +89,7 @@ def sort_by_key(keys, n_bits, order, work):
 
 
 @njit(cache=True, nogil=True)
-def _upper_halves(column, keys):
+def _upper_halves(column: np.ndarray, keys: np.ndarray) -> None:
     """Map floats to the upper halves of integers of the same order."""
     bits = column.view(np.uint64)
     sign = np.uint64(1) << np.uint64(63)
@@ -89,21 +99,21 @@ def _upper_halves(column, keys):
 
 
 @njit(cache=True, nogil=True)
-def _rank_sorted(column, order, ranks):
+def _rank_sorted(column: np.ndarray, order: np.ndarray, ranks: np.ndarray) -> np.int64:
     """Turn an order into ranks; return the number of distinct values, 0 if it is none."""
     rank = np.uint32(0)
     previous = column[order[0]]
     for i in range(order.shape[0]):
         value = column[order[i]]
         if value < previous:
-            return 0
+            return np.int64(0)
         rank += np.uint32(value > previous)
         previous = value
         ranks[order[i]] = rank
-    return np.int64(rank) + 1
+    return np.int64(rank) + np.int64(1)
 
 
-def rank_columns(X):
+def rank_columns(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the rank of every value among its column's distinct values.
 
     Parameters

@@ -1,8 +1,8 @@
 """Small random streams for the kernels: one per tree and one per node, whatever the thread.
 
-numba's own generator is a hidden state of the thread. Here the state is an argument, so that a tree
-depends on its seed alone, and a node on its seed and its place in the tree: the order in which nodes
-are visited, and the threads that visit them, leave no trace.
+numba's own generator is a hidden state of the thread. Here the state is an argument, so that a
+tree depends on its seed alone, and a node on its seed and its place in the tree: the order in
+which nodes are visited, and the threads that visit them, leave no trace.
 
 The generator is splitmix64 (Steele, Lea and Flood, 2014).
 """
@@ -24,7 +24,7 @@ STREAM_SAMPLES, STREAM_FEATURES, STREAM_GAMMA, STREAM_NODES = (np.uint64(i) for 
 
 
 @njit(cache=True, nogil=True, inline="always")
-def mix(z):
+def mix(z: np.uint64) -> np.uint64:
     """Return 64 well-mixed bits of ``z`` (uint64)."""
     z = (z ^ (z >> _SHIFT_30)) * _MULTIPLIER_1
     z = (z ^ (z >> _SHIFT_27)) * _MULTIPLIER_2
@@ -32,13 +32,13 @@ def mix(z):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def derive(seed, stream):
+def derive(seed: np.uint64, stream: np.uint64) -> np.uint64:
     """Return the seed of a stream of its own: a purpose of a tree, or a child of a node."""
     return mix(seed + GOLDEN * (stream + np.uint64(1)))
 
 
 @njit(cache=True, nogil=True, inline="always")
-def next_below(state, bound):
+def next_below(state: np.uint64, bound: int) -> tuple[np.uint64, np.int64]:
     """Advance ``state`` and draw an integer in [0, bound), exactly uniform for bound <= 2**32.
 
     Lemire's multiplication, with the rejection that removes its bias.
@@ -47,17 +47,17 @@ def next_below(state, bound):
     -------
     (state, value) : (uint64, int64)
     """
-    bound = np.uint64(bound)
+    limit = np.uint64(bound)
     while True:
         state += GOLDEN
-        product = (mix(state) >> _SHIFT_32) * bound
+        product = (mix(state) >> _SHIFT_32) * limit
         low = product & _LOW_32
         # The costly modulo is needed only in the rare case that the draw may be rejected.
-        if low >= bound or low >= ((_LOW_32 + np.uint64(1)) - bound) % bound:
+        if low >= limit or low >= ((_LOW_32 + np.uint64(1)) - limit) % limit:
             return state, np.int64(product >> _SHIFT_32)
 
 
 @njit(cache=True, nogil=True, inline="always")
-def uniform(seed):
+def uniform(seed: np.uint64) -> float:
     """Return the float in [0, 1) that belongs to ``seed``."""
     return np.float64(mix(seed + GOLDEN) >> _SHIFT_11) * 2.0**-53

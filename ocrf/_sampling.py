@@ -11,7 +11,7 @@ _SIX, _LOW_6, _ONE = np.uint64(6), np.uint64(63), np.uint64(1)
 
 
 @njit(cache=True, nogil=True)
-def _draw_into(seed, n_total, bitmap, chosen):
+def _draw_into(seed: np.uint64, n_total: int, bitmap: np.ndarray, chosen: np.ndarray) -> None:
     """Draw ``len(chosen) - 1`` of ``range(n_total)`` without replacement, in ascending order.
 
     Floyd's algorithm: as many draws as items wanted and one bit per item of the total, whatever the
@@ -24,8 +24,8 @@ def _draw_into(seed, n_total, bitmap, chosen):
         return
     state = seed
     for last in range(n_total - n_chosen, n_total):
-        state, item = next_below(state, last + 1)
-        item = np.uint64(item)
+        state, drawn = next_below(state, last + 1)
+        item = np.uint64(drawn)
         taken = bitmap[item >> _SIX] & (_ONE << (item & _LOW_6))
         # A choice of two values rather than a branch, which could not be predicted.
         item = np.uint64(last) if taken else item
@@ -34,27 +34,31 @@ def _draw_into(seed, n_total, bitmap, chosen):
     for word in range((n_total + 63) // 64):
         bits = bitmap[word]
         bitmap[word] = np.uint64(0)
-        for item in range(64 * word, 64 * word + 64):
-            # Every item is written, and kept if its bit makes the place advance.
-            chosen[k] = item
+        for number in range(64 * word, 64 * word + 64):
+            # Every number is written, and kept if its bit makes the place advance.
+            chosen[k] = number
             k += bits & _ONE
             bits >>= _ONE
 
 
 @njit(cache=True, nogil=True)
-def draw_samples(tree_seed, n_samples, bitmap, rows):
+def draw_samples(
+    tree_seed: np.uint64, n_samples: int, bitmap: np.ndarray, rows: np.ndarray
+) -> None:
     """Draw a tree's sub-sample into ``rows[:-1]``, ascending. ``bitmap``: zeros, a bit per row."""
     _draw_into(derive(tree_seed, STREAM_SAMPLES), n_samples, bitmap, rows)
 
 
 @njit(cache=True, nogil=True)
-def draw_features(tree_seed, n_features, bitmap, features):
+def draw_features(
+    tree_seed: np.uint64, n_features: int, bitmap: np.ndarray, features: np.ndarray
+) -> None:
     """Draw a tree's features into ``features[:-1]``, ascending. ``bitmap``: zeros, a bit each."""
     _draw_into(derive(tree_seed, STREAM_FEATURES), n_features, bitmap, features)
 
 
 @njit(cache=True, nogil=True)
-def draw_gamma(tree_seed, low, high):
+def draw_gamma(tree_seed: np.uint64, low: float, high: float) -> float:
     """Draw a tree's gamma from [low, high], uniformly on a logarithmic scale."""
     if low == high:
         return low
@@ -63,7 +67,7 @@ def draw_gamma(tree_seed, low, high):
 
 
 @njit(cache=True, nogil=True)
-def sample_rows(tree_seed, n_samples, n_chosen):
+def sample_rows(tree_seed: np.uint64, n_samples: int, n_chosen: int) -> np.ndarray:
     """Return the sub-sample of the tree of that seed: ascending row numbers, shape (n_chosen,)."""
     bitmap = np.zeros((n_samples + 63) // 64, np.uint64)
     rows = np.empty(n_chosen + 1, np.uint32)
@@ -72,7 +76,7 @@ def sample_rows(tree_seed, n_samples, n_chosen):
 
 
 @njit(cache=True, nogil=True)
-def sample_features(tree_seed, n_features, n_chosen):
+def sample_features(tree_seed: np.uint64, n_features: int, n_chosen: int) -> np.ndarray:
     """Return the features of the tree of that seed: ascending columns, shape (n_chosen,)."""
     bitmap = np.zeros((n_features + 63) // 64, np.uint64)
     features = np.empty(n_chosen + 1, np.uint32)

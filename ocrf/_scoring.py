@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.special import digamma
 
 
-def average_path_length(n):
+def average_path_length(n: Any) -> np.ndarray:
     """Return c(n), the average depth of a point in an extremely randomised tree on n points.
 
     c(n) = 2 H(n - 1) - 2 (n - 1) / n with the harmonic number H, and c(1) = 0 (section 3.2,
@@ -30,7 +32,7 @@ def average_path_length(n):
     return np.where(n > 1.0, 2.0 * (digamma(n) + np.euler_gamma) - 2.0 * (n - 1.0) / n, 0.0)
 
 
-def leaf_depths(depth, n_node_samples):
+def leaf_depths(depth: np.ndarray, n_node_samples: np.ndarray) -> np.ndarray:
     """Return each node's depth, counted from 0 at the root, plus c of its number of points."""
     largest = int(n_node_samples.max())
     if largest > n_node_samples.shape[0]:
@@ -39,12 +41,14 @@ def leaf_depths(depth, n_node_samples):
     return depth + average_path_length(np.arange(largest + 1))[n_node_samples]
 
 
-def leaf_log_densities(n_node_samples, log_volume, n_subsample):
+def leaf_log_densities(
+    n_node_samples: np.ndarray, log_volume: np.ndarray, n_subsample: int
+) -> np.ndarray:
     """Return log((n_t / n) / Leb(X_t)): 0 is as dense as the uniform law on the data's box."""
     return np.log(n_node_samples / n_subsample) - log_volume
 
 
-def depth_scores(total_depth, n_trees, n_subsample):
+def depth_scores(total_depth: np.ndarray, n_trees: int, n_subsample: int) -> np.ndarray:
     """Turn sums of leaf depths into -s(x), log2 s(x) = -(mean of d_t + c(n_t)) / c(n)."""
     scale = average_path_length(n_subsample)
     return -np.exp2(-total_depth / (n_trees * scale))

@@ -23,7 +23,7 @@ _ROUNDING = 1.0 + 1e-6
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def midpoint(low, high):
+def midpoint(low: float, high: float) -> float:
     """Return the threshold between two consecutive distinct values: low < threshold <= high."""
     threshold = 0.5 * low + 0.5 * high
     # Between neighbouring floats there is no midpoint; `x < threshold` must still send low left.
@@ -31,7 +31,17 @@ def midpoint(low, high):
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def _threshold_gains(criterion, sorted_values, k, first, n, lower, per_unit, n_outliers, gains):
+def _threshold_gains(
+    criterion: int,
+    sorted_values: np.ndarray,
+    k: int,
+    first: int,
+    n: float,
+    lower: float,
+    per_unit: float,
+    n_outliers: float,
+    gains: np.ndarray,
+) -> None:
     """Compute what the k thresholds between neighbours of a run of sorted values gain.
 
     Parameters
@@ -65,21 +75,21 @@ def _threshold_gains(criterion, sorted_values, k, first, n, lower, per_unit, n_o
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _search_run(
-    criterion,
-    values,
-    orders,
-    turn,
-    j,
-    start,
-    end,
-    first,
-    last,
-    lower,
-    upper,
-    n_outliers,
-    best,
-    work,
-):
+    criterion: int,
+    values: np.ndarray,
+    orders: np.ndarray,
+    turn: int,
+    j: int,
+    start: int,
+    end: int,
+    first: int,
+    last: int,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    n_outliers: float,
+    best: float,
+    work: np.ndarray,
+) -> tuple[float, float, int]:
     """Try the thresholds below the points ``first`` ... ``last`` - 1 of a node, in ascending order.
 
     Parameters
@@ -115,8 +125,19 @@ def _search_run(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _bound_runs(
-    criterion, values, orders, turn, j, start, end, lower, upper, n_outliers, work, bounds
-):
+    criterion: int,
+    values: np.ndarray,
+    orders: np.ndarray,
+    turn: int,
+    j: int,
+    start: int,
+    end: int,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    n_outliers: float,
+    work: np.ndarray,
+    bounds: np.ndarray,
+) -> tuple[float, int]:
     """Bound from above what each run of RUN thresholds can gain; -1 where it has none.
 
     A gain grows with the distance of a / n from lambda, so that of a rectangle's four corners two
@@ -156,33 +177,33 @@ def _bound_runs(
 
 
 @njit(cache=True, nogil=True, inline="always")
-def n_runs(n):
+def n_runs(n: int) -> int:
     """Return the number of runs of a node of n points."""
     return (n - 1 + RUN - 1) // RUN
 
 
 @njit(cache=True, nogil=True, inline="always")
-def work_size(m):
+def work_size(m: int) -> int:
     """Return how many values the search of a node of at most m points looks at together."""
     return max(n_runs(m), RUN, SEARCH_BY_RUNS) + 1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def best_split(
-    criterion,
-    values,
-    orders,
-    turn,
-    start,
-    end,
-    searched,
-    n_searched,
-    lower,
-    upper,
-    n_outliers,
-    work,
-    bounds,
-):
+    criterion: int,
+    values: np.ndarray,
+    orders: np.ndarray,
+    turn: int,
+    start: int,
+    end: int,
+    searched: np.ndarray,
+    n_searched: int,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    n_outliers: float,
+    work: np.ndarray,
+    bounds: np.ndarray,
+) -> tuple[int, float, int, float]:
     """Find the split of maximal gain of a node.
 
     Parameters

@@ -1,13 +1,13 @@
 """Taking rows down the trees, block by block.
 
-Down a tree, rows travel in company: a node holds the list of the block's rows that reach it, and hands
-it on to its children by a branch-free partition. Its threshold and its feature's column stay at hand for
-the whole list, where a row that walks alone would fetch a node and a value at every step. Only when few
-are left do they walk alone.
+Down a tree, rows travel in company: a node holds the list of the block's rows that reach it, and
+hands it on to its children by a branch-free partition. Its threshold and its feature's column
+stay at hand for the whole list, where a row that walks alone would fetch a node and a value at
+every step. Only when few are left do they walk alone.
 
-For the walk a node is 16 bytes, two 64-bit words: the threshold, and the feature (upper half) with the
-left child (lower half, counted from the tree's root; the right child is the next node). A leaf is its
-own left child.
+For the walk a node is 16 bytes, two 64-bit words: the threshold, and the feature (upper half)
+with the left child (lower half, counted from the tree's root; the right child is the next node).
+A leaf is its own left child.
 """
 
 from __future__ import annotations
@@ -29,12 +29,14 @@ _SHIFT = np.uint64(32)
 _LOW_32 = np.uint64(0xFFFFFFFF)
 
 
-def block_rows(n_features):
+def block_rows(n_features: int) -> int:
     """Return how many rows are taken through a tree together."""
     return min(max(_BLOCK_BYTES // (8 * n_features), 256), 16384)
 
 
-def pack_nodes(left, feature, threshold, first_node):
+def pack_nodes(
+    left: np.ndarray, feature: np.ndarray, threshold: np.ndarray, first_node: np.ndarray
+) -> np.ndarray:
     """Return the compact nodes of trees that lie one after the other.
 
     Parameters
@@ -60,7 +62,9 @@ def pack_nodes(left, feature, threshold, first_node):
 
 
 @njit(cache=True, nogil=True)
-def partition_by_value(rows, column, threshold, result):
+def partition_by_value(
+    rows: np.ndarray, column: np.ndarray, threshold: float, result: np.ndarray
+) -> np.intp:
     """Write the rows below the threshold from the front, the others from the back.
 
     Returns
@@ -78,7 +82,14 @@ def partition_by_value(rows, column, threshold, result):
 
 
 @njit(cache=True, nogil=True)
-def find_leaves(columns, n_rows, thresholds, links, lists, leaves):
+def find_leaves(
+    columns: np.ndarray,
+    n_rows: int,
+    thresholds: np.ndarray,
+    links: np.ndarray,
+    lists: np.ndarray,
+    leaves: np.ndarray,
+) -> None:
     """Find the leaf of each row of a block in one tree.
 
     Parameters
@@ -141,7 +152,7 @@ def find_leaves(columns, n_rows, thresholds, links, lists, leaves):
 
 
 @njit(cache=True, nogil=True)
-def load_block(X, start, stop, columns):
+def load_block(X: np.ndarray, start: int, stop: int, columns: np.ndarray) -> None:
     """Copy rows ``start`` ... ``stop - 1`` of ``X`` into ``columns``, feature by feature."""
     for i in range(start, stop):
         for j in range(X.shape[1]):
@@ -149,7 +160,15 @@ def load_block(X, start, stop, columns):
 
 
 @njit(cache=True, nogil=True)
-def sum_over_trees(X, thresholds, links, first_node, leaf_value, size, total):
+def sum_over_trees(
+    X: np.ndarray,
+    thresholds: np.ndarray,
+    links: np.ndarray,
+    first_node: np.ndarray,
+    leaf_value: np.ndarray,
+    size: int,
+    total: np.ndarray,
+) -> None:
     """Add up the values of each row's leaves, ``total[i]`` = sum over trees.
 
     Trees are added in their order for every row, so that neither the size of the blocks nor the
@@ -183,7 +202,15 @@ def sum_over_trees(X, thresholds, links, first_node, leaf_value, size, total):
 
 
 @njit(cache=True, nogil=True)
-def log_sum_exp_over_trees(X, thresholds, links, first_node, leaf_value, size, total):
+def log_sum_exp_over_trees(
+    X: np.ndarray,
+    thresholds: np.ndarray,
+    links: np.ndarray,
+    first_node: np.ndarray,
+    leaf_value: np.ndarray,
+    size: int,
+    total: np.ndarray,
+) -> None:
     """Add up the exponentials of each row's leaf values, ``total[i]`` = log sum over trees exp.
 
     The running maximum is taken out, so that values of any magnitude neither over- nor underflow.
@@ -214,7 +241,9 @@ def log_sum_exp_over_trees(X, thresholds, links, first_node, leaf_value, size, t
 
 
 @njit(cache=True, nogil=True)
-def leaves_of_tree(X, thresholds, links, size, result):
+def leaves_of_tree(
+    X: np.ndarray, thresholds: np.ndarray, links: np.ndarray, size: int, result: np.ndarray
+) -> None:
     """Find each row's leaf in one tree, counted from its root."""
     columns = np.empty((X.shape[1], size))
     lists = np.empty((2, size), np.uint32)
@@ -227,7 +256,7 @@ def leaves_of_tree(X, thresholds, links, size, result):
 
 
 @njit(cache=True, nogil=True)
-def outside_box(X, lower, upper, outside):
+def outside_box(X: np.ndarray, lower: np.ndarray, upper: np.ndarray, outside: np.ndarray) -> None:
     """Mark the rows that lie outside a box in at least one feature."""
     for i in range(X.shape[0]):
         out = False

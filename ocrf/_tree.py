@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -60,7 +61,7 @@ class OneClassTree:
         """Boolean array of shape (n_nodes,)."""
         return self.children_left < 0
 
-    def apply(self, X) -> np.ndarray:
+    def apply(self, X: Any) -> np.ndarray:
         """Return the leaf of each row.
 
         Parameters
@@ -79,7 +80,7 @@ class OneClassTree:
         leaves_of_tree(X, nodes.view(np.float64), nodes, block_rows(X.shape[1]), leaves)
         return leaves
 
-    def decision_path(self, X) -> csr_matrix:
+    def decision_path(self, X: Any) -> csr_matrix:
         """Return which nodes each row goes through, root and leaf included.
 
         Parameters

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 _MEGABYTE = 2**20
 
 
-class ChildFailed(RuntimeError):
+class ChildError(RuntimeError):
     """A measuring process ended without a result."""
 
 
@@ -26,7 +27,7 @@ def run(task: dict[str, Any], **environment: str) -> dict[str, Any]:
 
     Raises
     ------
-    ChildFailed
+    ChildError
         With the last lines of the process' errors.
     """
     done = subprocess.run(
@@ -38,7 +39,7 @@ def run(task: dict[str, Any], **environment: str) -> dict[str, Any]:
     )
     if done.returncode != 0:
         lines = done.stderr.strip().splitlines()[-5:]
-        raise ChildFailed(f"{task} ended with status {done.returncode}:\n" + "\n".join(lines))
+        raise ChildError(f"{task} ended with status {done.returncode}:\n" + "\n".join(lines))
     result: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
     return result
 
@@ -106,7 +107,7 @@ def _start(seed: int) -> dict[str, Any]:
     return seconds
 
 
-_MEASURES = {"grow": _grow, "start": _start}
+_MEASURES: dict[str, Callable[..., dict[str, Any]]] = {"grow": _grow, "start": _start}
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """Paired timings: on each data set the contestants take turns, pair after pair.
 
-The machine's speed drifts by more than the differences of interest. Ratios within a pair of runs that
-follow each other drift little, so they are what is summarised, by their median.
+The machine's speed drifts by more than the differences of interest. Ratios within a pair of runs
+that follow each other drift little, so they are what is summarised, by their median.
 """
 
 from __future__ import annotations

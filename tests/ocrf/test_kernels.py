@@ -1,0 +1,184 @@
+"""The kernels' own promises: sorting, drawing, bounding, walking in blocks, caching."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import njit
+
+import ocrf
+from ocrf import OneClassRF, _forest
+from ocrf._criteria import ENTROPY, GINI, split_gain
+from ocrf._presort import bit_length, rank_columns, sort_by_key
+from ocrf._random import next_below
+from ocrf._sampling import sample_rows
+
+
+@pytest.mark.parametrize("n_bits", [0, 1, 6, 11, 12, 22, 31, 32])
+@pytest.mark.parametrize("n", [1, 2, 63, 5000])
+def test_radix_sort_is_a_stable_sort(n, n_bits):
+    keys = np.random.default_rng(n).integers(0, 2**n_bits, size=n).astype(np.uint32)
+    order = np.empty(n, np.uint32)
+    sort_by_key(keys.copy(), n_bits, order, np.empty((3, n), np.uint32))
+    np.testing.assert_array_equal(order, np.argsort(keys, kind="stable"))
+
+
+def test_bit_length():
+    assert [bit_length(n) for n in (0, 1, 2, 3, 4, 1023, 1024)] == [0, 1, 2, 2, 3, 10, 11]
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.floats(allow_nan=False, allow_infinity=False),
+            st.sampled_from([0.0, -0.0, 5e-324, -5e-324, 1.0, np.nextafter(1.0, 2.0), 1e308]),
+        ),
+        min_size=1,
+        max_size=40,
+    )
+)
+@settings(max_examples=200, deadline=None)
+def test_ranks_number_the_distinct_values(column):
+    X = np.array(column).reshape(-1, 1)
+    ranks, n_ranks, lower, upper = rank_columns(X)
+    distinct, expected = np.unique(X[:, 0], return_inverse=True)
+    np.testing.assert_array_equal(ranks[0], expected.ravel())
+    assert n_ranks.tolist() == [len(distinct)]
+    assert (lower[0], upper[0]) == (X.min(), X.max())
+
+
+def test_ranks_of_values_that_differ_in_their_last_bits():
+    """The upper halves of these are all equal: the first sort must be found insufficient."""
+    rng = np.random.default_rng(0)
+    X = 1.0 + rng.permutation(500)[:, None] * 2.0**-52
+    ranks, n_ranks, _, _ = rank_columns(X)
+    np.testing.assert_array_equal(ranks[0], np.argsort(np.argsort(X[:, 0])))
+    assert n_ranks[0] == 500
+
+
+@njit
+def _next_below(state, bound):
+    """Inlined functions type their arguments anew: the state must come back unsigned."""
+    state, value = next_below(np.uint64(state), bound)
+    return np.uint64(state), value
+
+
+@pytest.mark.parametrize("bound", [1, 2, 3, 10, 1000])
+def test_integers_are_drawn_uniformly(bound):
+    state, counts = np.uint64(bound), np.zeros(bound, int)
+    n = 200 * bound
+    for _ in range(n):
+        state, value = _next_below(state, bound)
+        counts[value] += 1
+        state = np.uint64(state)
+    # Binomial counts; six standard deviations.
+    assert abs(counts - 200).max() <= 6 * np.sqrt(200)
+
+
+@pytest.mark.parametrize(("n", "k"), [(1, 1), (64, 1), (65, 64), (1000, 200), (1000, 1000)])
+def test_sub_samples_are_ascending_and_distinct(n, k):
+    rows = sample_rows(np.uint64(7), n, k).astype(int)
+    assert len(rows) == k
+    assert (np.diff(rows) > 0).all()
+    assert 0 <= rows[0] <= rows[-1] < n
+
+
+@given(
+    n=st.integers(2, 10_000),
+    points=st.tuples(st.floats(0, 1), st.floats(0, 1)),
+    shares=st.tuples(st.floats(0, 1), st.floats(0, 1)),
+    inside=st.tuples(st.floats(0, 1), st.floats(0, 1)),
+    n_outliers=st.one_of(st.just(0.0), st.floats(1e-12, 1e6)),
+    criterion=st.sampled_from([GINI, ENTROPY]),
+)
+@settings(max_examples=500, deadline=None)
+def test_two_corners_bound_the_gain_over_a_rectangle(
+    n, points, shares, inside, n_outliers, criterion
+):
+    """What the search passes runs over by: convexity in (a, lambda), to rounding."""
+    a_min, a_max = sorted(1 + int(p * (n - 2)) for p in points)
+    share_min, share_max = sorted(shares)
+    a = a_min + round(inside[0] * (a_max - a_min))
+    share = share_min + inside[1] * (share_max - share_min)
+    share = min(max(share, share_min), share_max)
+    gain = split_gain(criterion, float(a), float(n), share, n_outliers)
+    bound = max(
+        split_gain(criterion, float(a_max), float(n), share_min, n_outliers),
+        split_gain(criterion, float(a_min), float(n), share_max, n_outliers),
+    )
+    # Next to a / n = lambda the gain vanishes and only absolute accuracy can be asked for.
+    assert gain <= bound * (1 + 1e-6) + 1e-12
+
+
+@pytest.mark.parametrize("scoring", ["depth", "density", "typical_cell"])
+@pytest.mark.parametrize("out_of_bounds", [None, "maximal"])
+def test_tiny_blocks_and_chunks_score_the_same(monkeypatch, scoring, out_of_bounds):
+    rng = np.random.default_rng(0)
+    X, far = rng.normal(size=(300, 4)), rng.normal(scale=3, size=(101, 4))
+    forest = OneClassRF(
+        n_estimators=10, scoring=scoring, out_of_bounds=out_of_bounds, random_state=0
+    ).fit(X)
+    expected = forest.score_samples(far)
+    monkeypatch.setattr(_forest, "block_rows", lambda n_features: 7)
+    monkeypatch.setattr(_forest, "_CHUNK_BYTES", 8 * 4 * 10)
+    for n_jobs in (1, 2):
+        forest.set_params(n_jobs=n_jobs)
+        np.testing.assert_array_equal(forest.score_samples(far), expected)
+    monkeypatch.undo()
+    if out_of_bounds is None:
+        single = np.concatenate([forest.score_samples(row[None]) for row in far])
+        np.testing.assert_array_equal(single, expected)
+
+
+@pytest.mark.parametrize("n_features", [1, 3, 1000])
+def test_wide_and_narrow_rows_are_scored(n_features):
+    X = np.random.default_rng(0).normal(size=(700, n_features))
+    forest = OneClassRF(n_estimators=3, random_state=0).fit(X)
+    for tree in forest.estimators_:
+        node = np.zeros(700, int)
+        while (~tree.is_leaf[node]).any():
+            goes_left = X[np.arange(700), np.maximum(tree.feature[node], 0)] < tree.threshold[node]
+            down = np.where(goes_left, tree.children_left[node], tree.children_right[node])
+            node = np.where(tree.is_leaf[node], node, down)
+        np.testing.assert_array_equal(tree.apply(X), node)
+
+
+def test_compiled_code_is_kept_where_the_installation_cannot_be_written(tmp_path):
+    """A file where the cache folder would be makes even root fail to write into the package."""
+    package = tmp_path / "site" / "ocrf"
+    shutil.copytree(
+        Path(ocrf.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__")
+    )
+    (package / "__pycache__").write_text("")
+    code = (
+        "import numpy as np\n"
+        "from ocrf._sampling import sample_rows\n"
+        "sample_rows(np.uint64(1), 10, 3)\n"
+        "hits = sum(sample_rows.stats.cache_hits.values())\n"
+        "print(sample_rows.__module__, hits)\n"
+    )
+    environment = {
+        **{k: v for k, v in os.environ.items() if not k.startswith(("NUMBA", "PYTHON"))},
+        "PYTHONPATH": str(tmp_path / "site"),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "HOME": str(tmp_path),
+    }
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for _ in range(2)
+    ]
+    assert outputs == ["ocrf._sampling 0", "ocrf._sampling 1"]
+    assert list((tmp_path / "cache").rglob("*.nbi"))

@@ -1,0 +1,127 @@
+"""The speed comparison: what it computes from timings, and a small run of every part."""
+
+import csv
+import time
+
+import numpy as np
+import pytest
+
+from runners.speed import contestants, scale
+from runners.speed.__main__ import main, parse
+from runners.speed.child import ChildError, run
+from runners.speed.paired import TOTAL, Timing, clock, summarise, time_pairs
+from runners.speed.synthetic import clustered
+
+
+def timing(dataset, algorithm, pair, fit, score, n_jobs=1):
+    return Timing(dataset, algorithm, n_jobs, pair, 10, 10, 2, fit, fit, score, score)
+
+
+def test_ratios_are_medians_of_pairs_and_totals_are_sums():
+    timings = [
+        # The machine is half as fast in the second pair; the ratios within pairs are 1/2, 1/2, 2.
+        *(timing("a", contestants.OURS, p, f, 1.0) for p, f in enumerate([1.0, 2.0, 2.0])),
+        *(timing("a", "iforest", p, f, 1.0) for p, f in enumerate([2.0, 4.0, 1.0])),
+        *(timing("b", contestants.OURS, p, 1.0, 1.0) for p in range(3)),
+        *(timing("b", "iforest", p, 4.0, 1.0) for p in range(3)),
+    ]
+    summaries = {(s.dataset, s.algorithm): s for s in summarise(timings)}
+    a = summaries["a", "iforest"]
+    assert (a.fit_ratio, a.fit_seconds) == (0.5, 2.0)
+    assert a.total_ratio == pytest.approx(2 / 3)
+    total = summaries[TOTAL, "iforest"]
+    assert total.fit_ratio == pytest.approx(np.median([2 / 6, 3 / 8, 3 / 5]))
+    assert total.total_ratio == pytest.approx(np.median([4 / 8, 5 / 10, 5 / 7]))
+    assert summaries[TOTAL, contestants.OURS].fit_ratio == 1.0
+    assert [s.dataset for s in summarise(timings)][-2:] == [TOTAL, TOTAL]
+
+
+def test_numbers_of_threads_are_summarised_apart():
+    timings = [
+        timing("a", name, 0, seconds, 1.0, n_jobs)
+        for n_jobs in (1, 2)
+        for name, seconds in ((contestants.OURS, 4.0 / n_jobs), ("iforest", 4.0))
+    ]
+    ratios = {(s.n_jobs, s.algorithm, s.dataset): s.fit_ratio for s in summarise(timings)}
+    assert ratios[1, "iforest", "a"] == 1.0
+    assert ratios[2, "iforest", "a"] == 0.5
+
+
+def test_contestants_take_turns_in_coming_first():
+    X = clustered(200, 2, seed=0)
+    names = ["oneclassrf", "iforest"]
+    timings = time_pairs("made up", X, X[:50], names, n_jobs=1, n_pairs=2)
+    assert [t.algorithm for t in timings] == [*names, *reversed(names)]
+    assert all(t.fit_seconds > 0 and t.score_seconds > 0 for t in timings)
+    assert {(t.n_train, t.n_test, t.n_features) for t in timings} == {(200, 50, 2)}
+
+
+@pytest.mark.parametrize("name", contestants.available())
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_every_contestant_scores_the_middle_higher(name, n_jobs):
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    with contestants.threads(n_jobs):
+        forest = contestants.make(name, n_jobs, random_state=0)
+        forest.fit(X)
+        scores = forest.score_samples(np.array([[0.0, 0.0, 0.0], [6.0, 6.0, 6.0]]))
+    assert scores[0] > scores[1]
+
+
+def test_every_contestant_is_available_or_missing():
+    assert set(contestants.available()) >= {"oneclassrf", "iforest"}
+    assert not set(contestants.available()) & set(contestants.missing())
+
+
+def test_clock_tells_waiting_from_computing():
+    wall, cpu, result = clock(lambda: time.sleep(0.05) or "done")
+    assert wall >= 0.05
+    assert cpu < 0.05
+    assert result == "done"
+
+
+def test_slope_of_a_power_law():
+    rows = [{"n_rows": n, "seconds": 3e-6 * n**1.07} for n in scale.sizes(10**7)]
+    assert [row["n_rows"] for row in rows] == [10**4, 10**5, 10**6, 10**7]
+    assert scale.slope(rows, "seconds") == pytest.approx(1.07)
+
+
+def test_clustered_data_do_not_depend_on_the_chunk():
+    X = clustered(1000, 4, seed=1)
+    np.testing.assert_array_equal(X, clustered(1000, 4, seed=1))
+    assert not np.array_equal(X, clustered(1000, 4, seed=2))
+    assert np.isfinite(X).all()
+
+
+def test_memory_stays_within_bounds():
+    (row,) = scale.measure_scale([100_000], n_jobs=1, seed=0)
+    assert row["input_mb"] == pytest.approx(100_000 * 10 * 8 / 2**20)
+    # Fitting: input included. Scoring: beyond input and output.
+    assert row["fit_peak_over_input"] < 3.0 + 16 / row["input_mb"]
+    assert row["score_peak_mb"] < 64.0
+
+
+def test_a_failing_child_is_named():
+    with pytest.raises(ChildError, match=r"grow.*\n.*clustered|n_rows"):
+        run({"measure": "grow", "n_rows": -5, "n_features": 2, "n_jobs": 1, "seed": 0})
+
+
+@pytest.mark.parametrize(
+    "arguments", [["datasetz"], ["--pairs", "0"], ["--threads", "0"], ["--largest", "100"]]
+)
+def test_bad_arguments_are_refused(arguments, capsys):
+    with pytest.raises(SystemExit) as caught:
+        parse(arguments)
+    assert caught.value.code == 2
+    assert "error" in capsys.readouterr().err
+
+
+def test_a_small_run_writes_its_tables(tmp_path, capsys):
+    arguments = ["datasets", "scale", "--data", "pima", "--pairs", "1", "--threads", "1"]
+    assert main([*arguments, "--largest", "10000", "--output", str(tmp_path)]) == 0
+    with (tmp_path / "speed" / "summary.csv").open() as file:
+        summary = list(csv.DictReader(file))
+    assert {row["dataset"] for row in summary} == {"pima", TOTAL}
+    assert {row["algorithm"] for row in summary} == set(contestants.available())
+    with (tmp_path / "speed" / "scale.csv").open() as file:
+        assert [row["n_rows"] for row in csv.DictReader(file)] == ["10000"]
+    assert "fit ratio" in capsys.readouterr().out
