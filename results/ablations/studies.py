@@ -60,15 +60,25 @@ class Study:
     @cached_property
     def levels(self) -> dict[str, str]:
         """Label of each combination, by its canonical text."""
+        return {_canonical(level): label for label, level in self._levels}
+
+    @cached_property
+    def _levels(self) -> list[tuple[str, dict[str, Any]]]:
         combinations = [
             dict(zip(self.values, values, strict=True)) for values in product(*self.values.values())
         ]
-        return {_canonical(level): self.label(level) for level in combinations}
+        return [(self.label(level), level) for level in combinations]
 
     @property
     def reference(self) -> str:
         """Label of the reference."""
         return self.label({name: REFERENCE[name] for name in self.values})
+
+    def describe(self, label: str) -> str:
+        """Return a level by the parameters in which it differs from the reference."""
+        level = next(level for text, level in self._levels if text == label)
+        changed = {name: value for name, value in level.items() if value != REFERENCE[name]}
+        return ", ".join(f"{name}={_text(name, value)}" for name, value in changed.items())
 
     @property
     def pairs(self) -> list[tuple[str, str]]:

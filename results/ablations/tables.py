@@ -33,8 +33,8 @@ def summary_markdown(effects: Effects) -> str:
                 row += [""] * 5
                 continue
             row += [
-                _signed(cell["difference"]),
-                f"{_signed(cell['low'])} to {_signed(cell['high'])}",
+                signed(cell["difference"]),
+                f"{signed(cell['low'])} to {signed(cell['high'])}",
                 cell["wins_ties_losses"],
                 _probability(cell["p"]),
                 _probability(cell["p_holm"]),
@@ -57,8 +57,8 @@ def contrast_markdown(effects: Effects) -> str:
         row = [str(cells[0]["level"]), str(cells[0]["base"]), str(cells[0]["n_datasets"])]
         for cell in cells:
             row += [
-                _signed(cell["difference"]),
-                f"{_signed(cell['low'])} to {_signed(cell['high'])}",
+                signed(cell["difference"]),
+                f"{signed(cell['low'])} to {signed(cell['high'])}",
                 cell["wins_ties_losses"],
                 _probability(cell["p"]),
             ]
@@ -84,7 +84,7 @@ def dataset_markdown(effects: Effects, metric: str) -> str:
                 continue
             error = errors[dataset][level]
             clear = error > 0 and abs(difference) > MARKED_ERRORS * error
-            text = _signed(difference)
+            text = signed(difference)
             row.append(f"**{text}**" if clear else text)
         rows.append(row)
     caption = (
@@ -123,7 +123,8 @@ def _long(table: pd.DataFrame, name: str) -> pd.DataFrame:
     return long.dropna(subset=name)
 
 
-def _signed(value: float) -> str:
+def signed(value: float) -> str:
+    """Return a difference with its sign, three decimals."""
     text = format_number(abs(value), 3)
     if not text.strip("0."):
         return text

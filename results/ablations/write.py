@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from results.ablations.choice import choices, choices_markdown
 from results.ablations.effects import METRICS, Effects, effects
 from results.ablations.figures import draw
 from results.ablations.studies import STUDIES, TARGET, Study
@@ -55,6 +56,8 @@ def write_ablations(experiments: Experiments, output: Output, file: Path | None 
         figure = draw(found)
         for kind in ("pdf", "png"):
             output.write(f"figures/{name}.{kind}", render(figure, kind))
+    made = choices(results)
+    blocks["choice"] = choices_markdown(made) if made else "Too few data sets have been run."
     text, problems = update(_template(file), blocks)
     output.remarks += problems
     output.write(file.resolve() if file else "ABLATIONS.md", text)
@@ -82,7 +85,8 @@ def _template(file: Path | None) -> str:
 
 def skeleton() -> str:
     """Return a document without sentences."""
-    parts = ["# Ablations", "", marked("runs", ""), ""]
+    parts = ["# Ablations", "", "## What to use", "", marked("choice", ""), ""]
+    parts += ["## What was run", "", marked("runs", ""), ""]
     for study in STUDIES:
         parts += [
             f"## {study.title}",

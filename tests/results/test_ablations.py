@@ -11,6 +11,7 @@ from omegaconf import OmegaConf
 from sklearn.utils import get_tags
 
 from ocrf import OneClassRF
+from results.ablations.choice import choices, choices_markdown, choose
 from results.ablations.effects import effects, summarise
 from results.ablations.studies import REFERENCE, STUDIES, TARGET
 from results.ablations.write import skeleton, write_ablations
@@ -160,6 +161,41 @@ def test_contrasts_pair_levels_that_differ_in_one_parameter():
         "gamma 0.1, node all, out of bounds off",
     ) in pairs
     assert BY_NAME["gamma"].pairs == []
+
+
+def test_choosing_leaves_the_judged_data_set_out():
+    """One data set alone makes `lucky` best; judged on it, the choice made without it fails."""
+    gains = pd.DataFrame(
+        {
+            "lucky": [9.0, -1.0, -1.0, -1.0],
+            "steady": [1.0, 1.0, 1.0, 1.0],
+            "gap": [9.0, 9.0, 9.0, np.nan],
+        },
+        index=["a", "b", "c", "d"],
+    )
+    choice = choose(gains, "novelty", "roc_auc")
+    assert choice.best == "lucky"
+    assert choice.held_out.to_dict() == {"a": 1.0, "b": -1.0, "c": -1.0, "d": -1.0}
+    assert choice.chosen == {"lucky": 3, "steady": 1}
+    assert choose(gains.iloc[:2], "novelty", "roc_auc") is None
+
+
+def test_candidates_are_named_by_what_they_change():
+    assert BY_NAME["gamma"].describe("0.1 to 10") == "gamma=0.1 to 10"
+    level = "gamma 1, node all, out of bounds maximal"
+    assert (
+        BY_NAME["out_of_bounds"].describe(level) == "max_features_node=all, out_of_bounds=maximal"
+    )
+
+
+@pytest.mark.parametrize("seed", [0])
+def test_the_best_setting_is_found(seed):
+    results = {study: effects(from_records(gammas(seed)).frame, study) for study in STUDIES}
+    made = choices(results)
+    assert {choice.best for choice in made} == {"gamma=0.1"}
+    assert [choice.purpose for choice in made] == ["novelty", "outlier", "both settings"] * 2
+    assert all(choice.held_out.between(0.05, 0.06).all() for choice in made)
+    assert "gamma=0.1 (6)" in choices_markdown(made)
 
 
 def make_document(folder, records, file=None):
