@@ -9,9 +9,10 @@ from __future__ import annotations
 import contextlib
 import importlib.metadata
 import os
+import signal
 import sys
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,17 @@ _ALLOWED_FAILURES = 20
 
 
 @contextlib.contextmanager
-def backend(settings: Mapping[str, Any], config: Mapping[str, Any], run: Run) -> Iterator[int]:
-    """Connect to the scheduler, or start a local cluster; yield how many experiments run at once.
+def backend(
+    settings: Mapping[str, Any], config: Mapping[str, Any], run: Run
+) -> Iterator[tuple[int, Callable[[], bool]]]:
+    """Connect to the scheduler, or start a local cluster.
+
+    Yields
+    ------
+    n_jobs : int
+        How many experiments run at once.
+    alive : callable
+        Whether there is a worker.
 
     Raises
     ------
@@ -49,7 +59,13 @@ def backend(settings: Mapping[str, Any], config: Mapping[str, Any], run: Run) ->
         ) from error
     with contextlib.ExitStack() as stack:
         stack.enter_context(
-            dask.config.set({"distributed.scheduler.allowed-failures": _ALLOWED_FAILURES})
+            dask.config.set(
+                {
+                    "distributed.scheduler.allowed-failures": _ALLOWED_FAILURES,
+                    # Read by the workers of a local cluster: see `dask_setup` below.
+                    "distributed.worker.preload": [__name__],
+                }
+            )
         )
         address = settings.get("scheduler")
         if address is None:
@@ -72,7 +88,22 @@ def backend(settings: Mapping[str, Any], config: Mapping[str, Any], run: Run) ->
         n_jobs = int(settings["n_jobs"])
         stack.enter_context(parallel_config(backend="dask", client=client))
         # joblib's Dask backend takes all slots there are; the schedule hands out no more than that.
-        yield slots if n_jobs < 0 else min(n_jobs, slots)
+        yield slots if n_jobs < 0 else min(n_jobs, slots), lambda: _alive(client)
+
+
+def _alive(client: Any) -> bool:
+    try:
+        return bool(client.nthreads())
+    except (OSError, TimeoutError):
+        return False  # the scheduler itself does not answer
+
+
+def dask_setup(worker: Any) -> None:
+    """Let Ctrl-C, which a terminal sends to all processes of the run, reach the runner only.
+
+    Dask calls this when a worker of a local cluster starts.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @contextlib.contextmanager
@@ -87,7 +118,7 @@ def _local_cluster(settings: Mapping[str, Any]) -> Iterator[str]:
         n_workers=n_jobs,
         threads_per_worker=1,
         processes=True,
-        dashboard_address=None,
+        dashboard_address=":0",  # any free port
         # The runner watches memory per experiment; a worker that is restarted would lose some.
         memory_limit=0,
         silence_logs=50,

@@ -8,10 +8,11 @@ import json
 import os
 import signal
 import sys
+import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,8 +32,14 @@ from runners.schedule import Plan, Schedule, make_plan
 from runners.supervise import STOP, Outcome, Run, supervise
 
 BACKENDS = ("threads", "dask")
+_GRACE_SECONDS = 15.0  # for experiments on other machines to end when told to
+_LONELY_SECONDS = 60.0  # without a Dask worker before the run gives up
 _MOST_REASONS = 20  # lines of a summary
 _WAIT_SECONDS = 0.5  # between two looks at what another run has in hand
+
+
+class _GiveUpError(Exception):
+    """Raised in the main thread to leave joblib, which waits for workers that are gone."""
 
 
 class UsageError(Exception):
@@ -221,6 +228,7 @@ class _Grid:
         self.outcomes: dict[str, Outcome] = {}
         self.stopped_by: int | None = None
         self.trouble = ""
+        self.aborted: float | None = None
         self.schedule = Schedule([], {})
         self.run_data = Run(
             str(store.path), uuid.uuid4().hex[:12], runner["retry"], since=time.time()
@@ -232,9 +240,9 @@ class _Grid:
         n_cells = len(set(self.cells))
         head = f"{plan.experiments} experiments in {n_cells} cells"
         skipped = f"{len(plan.done)} skipped as done before, {len(plan.todo)} to run"
-        with self._backend() as n_jobs, self._signals():
+        with self._backend() as (n_jobs, alive), self._signals():
             self.progress = Progress(plan, n_jobs, self.settings["progress"], sys.stdout)
-            with self.progress:
+            with self.progress, self._watched(alive):
                 self.progress.say(f"{head}: {skipped}, {n_jobs} at a time")
                 self._work(n_jobs)
         summary = self._summary()
@@ -305,9 +313,50 @@ class _Grid:
         """End the experiments in flight, here and on other machines."""
         self.schedule.stop()
         STOP.set()
+        self.aborted = self.aborted or time.monotonic()
         if self.settings["backend"] != "threads":
             with contextlib.suppress(OSError):
                 self.run_data.stop_file.touch()
+
+    @contextlib.contextmanager
+    def _watched(self, alive: Callable[[], bool] | None) -> Iterator[None]:
+        """Leave joblib if what it waits for will not come: workers that are gone, or do not end."""
+        if alive is None:
+            yield
+            return
+        done = threading.Event()
+        main = threading.get_ident()
+
+        def watch() -> None:
+            seen = time.monotonic()
+            while not done.wait(1.0):
+                now = time.monotonic()
+                if self.aborted is not None:
+                    if now - self.aborted > _GRACE_SECONDS or not alive():
+                        break
+                elif alive():
+                    seen = now
+                elif now - seen > _LONELY_SECONDS:
+                    self.trouble = f"no Dask worker for {_LONELY_SECONDS:g} s"
+                    break
+            if not done.is_set():
+                signal.pthread_kill(main, signal.SIGUSR1)
+
+        def give_up(_number: int, _frame: Any) -> None:
+            if not done.is_set():
+                raise _GiveUpError
+
+        before = signal.signal(signal.SIGUSR1, give_up)
+        thread = threading.Thread(target=watch, daemon=True)
+        thread.start()
+        try:
+            yield
+        except _GiveUpError:
+            log.error("left the experiments that were in flight")
+        finally:
+            done.set()
+            thread.join()
+            signal.signal(signal.SIGUSR1, before)
 
     @contextlib.contextmanager
     def _signals(self) -> Iterator[None]:
@@ -337,12 +386,12 @@ class _Grid:
                 signal.signal(number, handler)
 
     @contextlib.contextmanager
-    def _backend(self) -> Iterator[int]:
+    def _backend(self) -> Iterator[tuple[int, Callable[[], bool] | None]]:
         if self.settings["backend"] == "dask":
             from runners.dask import backend
 
-            with backend(self.settings, self.cells[0].config, self.run_data) as n_jobs:
-                yield n_jobs
+            with backend(self.settings, self.cells[0].config, self.run_data) as (n_jobs, alive):
+                yield n_jobs, alive
             return
         n_jobs = int(self.settings["n_jobs"])
         if n_jobs < 0:
@@ -351,7 +400,7 @@ class _Grid:
         # One supervising thread each; the work is in processes of its own.
         n_jobs = max(1, min(n_jobs, len(self.plan.todo)))
         with parallel_config(backend="threading"):
-            yield n_jobs
+            yield n_jobs, None
 
     def _summary(self) -> Summary:
         statuses: Counter[str] = Counter(record.status for record in self.plan.done)

@@ -188,7 +188,7 @@ class Findings:
     def after(self, sandbox: Sandbox, expected: dict[str, int], rerun: Sequence[str]) -> None:
         """See that nothing is left behind, and that a rerun completes the grid."""
         self.check("processes left", sandbox.left_behind(), 0)
-        finished = sandbox.run(*rerun, mended=True)
+        finished = sandbox.run(*rerun, mended=True, n_jobs=1)
         self.check("rerun: exit", finished.status, 0)
         found = dict(sandbox.statuses())
         self.require(found == expected, "grid complete", f"grid {found} instead of {expected}")

@@ -144,7 +144,7 @@ def _complete(
 ) -> None:
     """See that a rerun completes a grid of eight and repeats what was in flight at most."""
     findings.check("processes left", sandbox.left_behind(), 0)
-    finished = sandbox.run(*grid, "algorithm.seconds=0.7", n_jobs=2)
+    finished = sandbox.run(*grid, "algorithm.seconds=0.7", mended=True, n_jobs=1)
     findings.check("rerun: exit", finished.status, 0)
     findings.check("kept", finished.number("skipped as done before,"), known)
     repeated = sandbox.fit_count() - 8
@@ -266,7 +266,7 @@ def disk_full(folder: Path) -> Findings:
         findings.require(0 < known < 60, f"{known} of 60 records kept", f"{known} records")
         findings.check("processes left", sandbox.left_behind(), 0)
         remount(disk, "size=50m")
-        again = sandbox.run(*grid)
+        again = sandbox.run(*grid, n_jobs=1)
         findings.check("rerun: exit", again.status, 0)
         findings.check("kept", again.number("skipped as done before,"), known)
         found = dict(sandbox.statuses())
@@ -308,11 +308,11 @@ def record_corrupted(folder: Path) -> Findings:
     """Cut a record short; it is named, and its experiment run again."""
     sandbox, findings = Sandbox(folder), Findings()
     grid = ("algorithm=healthy", "n_splits=4")
-    sandbox.run(*grid)
+    sandbox.run(*grid, n_jobs=1)
     path = next((sandbox.output / "records").rglob("*-s0-2-*.json"))
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    finished = sandbox.run(*grid)
+    finished = sandbox.run(*grid, n_jobs=1)
     findings.check("exit", finished.status, 0)
     findings.require(str(path) in finished.output, "named", f"not named: {finished.output}")
     findings.check("repeated", sandbox.fit_count() - 4, 1)
