@@ -22,6 +22,7 @@ MODES = ("auto", "live", "plain", "none")
 _PLAIN_SECONDS = 30.0  # between two lines without an event
 _MOST_RUNNING = 8  # lines of the live display
 _MOST_FAILURES = 5
+_BAR_WIDTH = 24
 
 
 def log_to(path: Path) -> logging.Handler:
@@ -181,14 +182,15 @@ class Progress:
     def _render(self) -> Any:
         from rich.console import Group
         from rich.progress_bar import ProgressBar
+        from rich.table import Table
         from rich.text import Text
 
         with self._lock:
             now = time.monotonic()
-            lines: list[Any] = [
-                ProgressBar(total=max(1, self._total), completed=self.done),
-                Text(self._status_line()),
-            ]
+            head = Table.grid(padding=(0, 1))
+            bar = ProgressBar(total=max(1, self._total), completed=self.done, width=_BAR_WIDTH)
+            head.add_row(bar, Text(self._status_line()))
+            lines: list[Any] = [head]
             oldest = sorted(self._running.items(), key=lambda item: item[1])
             for experiment, began in oldest[:_MOST_RUNNING]:
                 text = f"  {_duration(now - began):>8}  {experiment.name}"

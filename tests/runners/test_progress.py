@@ -3,6 +3,7 @@
 import io
 
 import pytest
+from rich.console import Console
 
 from runners.experiment import Experiment
 from runners.progress import Progress
@@ -47,10 +48,12 @@ def test_a_live_display_on_a_terminal(cells):
     with progress:
         progress.begins(Experiment(cells[0], 0))
         end(progress, Experiment(cells[1], 0), "error", "broken")
-        lines = [str(getattr(part, "plain", "")) for part in progress._render().renderables]
-    assert any("1/4 experiments, 0/2 cells, 1 failed" in line for line in lines)
-    assert any("table first novelty clean split 0" in line for line in lines)
-    assert any("1 x error: broken" in line for line in lines)
+        console = Console(width=100, file=io.StringIO())
+        console.print(progress._render())
+    bar, running, failures = console.file.getvalue().splitlines()
+    assert "1/4 experiments, 0/2 cells, 1 failed" in bar
+    assert "table first novelty clean split 0" in running
+    assert "1 x error: broken" in failures
 
 
 def test_nothing_is_said_on_request(cells):
