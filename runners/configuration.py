@@ -14,9 +14,6 @@ from omegaconf import DictConfig, OmegaConf
 from runners.experiment import Cell
 from runners.grid import UsageError
 
-# What differs between machines and changes nothing: left out of the records.
-_LOCAL = ("output",)
-
 
 def cell_from_config(config: DictConfig) -> Cell:
     """Turn a composed configuration, Hydra's own part included, into a cell.

@@ -7,7 +7,9 @@ import types
 import pytest
 
 from results.records import RecordStore
+from runners import grid
 from runners.grid import UsageError, run_grid
+from runners.schedule import make_plan
 from runners.worker import POOL
 
 FOREST = "sklearn.ensemble.IsolationForest"
@@ -179,3 +181,27 @@ def test_a_claim_of_a_living_run_is_waited_for(make_cell, monkeypatch):
     monkeypatch.setattr("runners.grid.time", clock)
     assert run_grid([cell]).statuses == {"ok": 2}
     assert waited == [0.01]
+
+
+@pytest.mark.parametrize("aborted", [False, True])
+def test_a_run_does_not_wait_for_workers_that_are_gone(make_cell, monkeypatch, aborted):
+    monkeypatch.setattr(grid, "_LONELY_SECONDS", 0.1)
+    cell = make_cell(n_splits=1)
+    store = store_of(cell)
+    running = grid._Grid([cell], make_plan([cell], store), store, cell.config["runner"])
+    running.aborted = time.monotonic() if aborted else None
+    start = time.monotonic()
+    with running._watched(lambda: False):
+        time.sleep(60)
+    assert time.monotonic() - start < 10
+    assert running.trouble == ("" if aborted else "no Dask worker for 0.1 s")
+
+
+def test_a_run_with_workers_is_left_alone(make_cell, monkeypatch):
+    monkeypatch.setattr(grid, "_LONELY_SECONDS", 0.1)
+    cell = make_cell(n_splits=1)
+    store = store_of(cell)
+    running = grid._Grid([cell], make_plan([cell], store), store, cell.config["runner"])
+    with running._watched(lambda: True):
+        time.sleep(2.5)
+    assert running.trouble == ""
