@@ -131,6 +131,16 @@ def overall(table: pd.DataFrame, metric: str) -> tuple[int, int]:
     return reproduced, reproduced + int((rows["verdict"] == "differs").sum())
 
 
+def only_by_spread(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the as-run rows that are reproduced only because their spread is wide.
+
+    Two standard deviations of single splits may be much more than the published mean of ten splits
+    would move by chance, so these deserve a look.
+    """
+    beyond = table["difference"].abs() > TOLERANCE + 1e-9
+    return table[table["as_run"] & (table["verdict"] == "reproduced") & beyond]
+
+
 def printed_rows(
     table: pd.DataFrame, metrics: Iterable[str] = PAPER_METRICS
 ) -> tuple[list[str], list[list[str]]]:

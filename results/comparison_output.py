@@ -6,7 +6,16 @@ import pandas as pd
 from rich.text import Text
 
 from results.aggregate import make_cells
-from results.comparison import VERDICT_MEANINGS, VERDICTS, compare, overall, printed_rows, summarise
+from results.comparison import (
+    TOLERANCE,
+    VERDICT_MEANINGS,
+    VERDICTS,
+    compare,
+    only_by_spread,
+    overall,
+    printed_rows,
+    summarise,
+)
 from results.experiments import Experiments
 from results.output import Output
 from results.rounding import format_number
@@ -57,10 +66,12 @@ def headline(table: pd.DataFrame) -> list[str]:
     sentences = []
     for metric in PAPER_METRICS:
         good, total = overall(table, metric)
+        wide = int((only_by_spread(table)["metric"] == metric).sum())
         share = f" ({format_number(100 * good / total, 1)} %)" if total else ""
         sentences.append(
             f"{METRIC_HEADINGS[metric]}: {good} of {total} published values with one here "
-            f"are reproduced{share}."
+            f"are reproduced{share}: {good - wide} within {TOLERANCE:g}, {wide} only within two "
+            "standard deviations."
         )
     return sentences
 

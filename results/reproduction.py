@@ -18,12 +18,13 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from results import published
 from results.aggregate import make_cells
-from results.comparison import compare
+from results.comparison import compare, only_by_spread
 from results.comparison_output import headline, summary_rows
 from results.experiments import Experiments
 from results.output import Output
@@ -69,6 +70,10 @@ _SKELETON = """# Do the paper's tables hold?
 ## What differs
 
 {differs}
+
+Differences above .05 that two standard deviations over the splits cover:
+
+{wide}
 
 ## What the departures are worth
 
@@ -149,6 +154,8 @@ def explain(
         if reason is not None:
             used.add(reason)
         explained.append((row, reason.reason if reason else "unexplained"))
+    wide = only_by_spread(table).to_dict("records")
+    used |= {reason for reason in reasons if any(reason.fits(row) for row in wide)}
     return explained, [reason for reason in reasons if reason not in used]
 
 
@@ -197,6 +204,7 @@ def make_blocks(
         "tableS1": lambda: side_by_side(table, "outlier"),
         "verdicts": lambda: markdown(*summary_rows(table)) if len(table) else _NOTHING,
         "differs": lambda: _differs(explained),
+        "wide": lambda: _wide(table, reasons),
         "departures": lambda: _departures(experiments.frame, cells),
         "clean": lambda: _clean(experiments),
         "rankings": lambda: rankings(cells),
@@ -283,23 +291,40 @@ def _beside(row: dict) -> str:
 def _differs(explained: list[tuple[dict, str]]) -> str:
     if not explained:
         return "Nothing."
-    rows = []
-    for row, reason in explained:
-        rows.append(
-            [
-                row["dataset"],
-                display_name(row["algorithm"]),
-                row["setting"],
-                METRIC_HEADINGS[row["metric"]],
-                format_number(row["published"], 3) or "NA",
-                format_number(row["ours"], 3) or row["mark"],
-                format_number(row["std"], 3),
-                format_number(row["difference"], 3),
-                reason,
-            ]
-        )
-    headings = ["data set", "algorithm", "setting", "metric", "published", "ours", "spread", "diff"]
-    return markdown([*headings, "reason"], rows)
+    rows = [[*_difference(row), reason] for row, reason in explained]
+    return markdown([*_DIFFERENCE, "reason"], rows)
+
+
+_DIFFERENCE = ["data set", "algorithm", "setting", "metric", "published", "ours", "spread", "diff"]
+#: Differences above this are listed although two standard deviations cover them.
+_LARGE = 0.05
+
+
+def _difference(row: Mapping[Hashable, Any]) -> list[str]:
+    return [
+        row["dataset"],
+        display_name(row["algorithm"]),
+        row["setting"],
+        METRIC_HEADINGS[row["metric"]],
+        format_number(row["published"], 3) or "NA",
+        format_number(row["ours"], 3) or row["mark"],
+        format_number(row["std"], 3),
+        format_number(row["difference"], 3),
+    ]
+
+
+def _wide(table: pd.DataFrame, reasons: list[Reason]) -> str:
+    """List large differences that count as reproduced because single splits vary that much."""
+    if table.empty:
+        return _NOTHING
+    rows = only_by_spread(table)
+    rows = rows[rows["difference"].abs() > _LARGE]
+    order = rows["difference"].abs().sort_values(ascending=False, kind="stable").index
+    body = [
+        [*_difference(row), next((r.reason for r in reasons if r.fits(row)), "")]
+        for row in rows.loc[order].to_dict("records")
+    ]
+    return markdown([*_DIFFERENCE, "reason"], body) if body else "None."
 
 
 def _departures(frame: pd.DataFrame, cells: pd.DataFrame) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from results.figures.style import Look, new_figure, styled
+from results.figures.style import Look, logarithmic, new_figure, styled
 from results.vocabulary import MARKS, display_name, metric_headings
 
 
@@ -43,8 +43,7 @@ def bar_chart(
         seconds = (grid["fit_seconds"] + grid["score_seconds"]).unstack("label")
         seconds = seconds.reindex(index=datasets, columns=list(labels))
         _panel(axes[-1], seconds, None, grid, look)
-        if seconds.notna().any(axis=None):
-            axes[-1].set_yscale("log")
+        logarithmic(axes[-1], "y", seconds.to_numpy().ravel())
         axes[-1].set_ylabel("train + test (s)")
         axes[-1].set_xticks(range(len(datasets)), datasets, rotation=20, ha="right")
         handles, names = axes[0].get_legend_handles_labels()

@@ -109,7 +109,7 @@ def curve_figure(curves: Curves, protocol: str, label: str, datasets: Sequence[s
                     )
                 axis.set(xlabel=x_label, ylabel=y_label, xlim=(0, 1), ylim=(0, 1.01))
                 axis.set_title(SETTINGS.get(setting, setting))
-                axis.set_aspect("equal")
+                axis.set_box_aspect(1)
                 axis.legend(
                     loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=7, handlelength=2.5
                 )

@@ -73,7 +73,7 @@ def comparison_scatter(table: pd.DataFrame, *, n_named: int = 6) -> Figure:
             _name_farthest(axis, part, n_named)
             axis.set(xlabel="published", ylabel="ours", xlim=(0, 1.02), ylim=(0, 1.02))
             axis.set_title(METRIC_HEADINGS[metric])
-            axis.set_aspect("equal")
+            axis.set_box_aspect(1)
         handles, names = axes[0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside lower center", ncols=4)
     return figure

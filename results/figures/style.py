@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import NullFormatter
 
 #: Okabe and Ito's palette, with grey for its yellow: thin yellow lines are hard to see on paper.
 COLOURS = (
@@ -79,6 +82,21 @@ def styled() -> Any:
     return mpl.rc_context(_SETTINGS)
 
 
+def logarithmic(axes: Axes, which: Literal["x", "y"], values: Iterable[float]) -> None:
+    """Make an axis logarithmic from decade to decade, so that it has labels and few of them."""
+    positive = [value for value in values if value > 0]
+    if not positive:
+        return
+    low = math.floor(math.log10(min(positive)))
+    high = max(math.ceil(math.log10(max(positive))), low + 1)
+    if which == "x":
+        axes.set(xscale="log", xlim=(10.0**low, 10.0**high))
+    else:
+        axes.set(yscale="log", ylim=(10.0**low, 10.0**high))
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axis.set_minor_formatter(NullFormatter())
+
+
 def render(figure: Figure, kind: str) -> bytes:
     """Return a figure as ``pdf``, ``png`` or ``svg``, the same bytes for the same figure."""
     stamps: dict[str, dict[str, Any]] = {
@@ -90,7 +108,9 @@ def render(figure: Figure, kind: str) -> bytes:
     with mpl.rc_context(_SETTINGS):
         engine = figure.get_layout_engine()
         if engine is not None:
-            # Laying out takes longer than drawing: once for all formats.
+            # Laying out takes longer than drawing: once for all formats. The second pass knows
+            # the size that the first one gave to axes of fixed shape.
+            engine.execute(figure)
             engine.execute(figure)
             figure.set_layout_engine("none")
         figure.savefig(out, format=kind, dpi=150, metadata=stamps[kind])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from results.figures.style import Look, new_figure, styled
+from results.figures.style import Look, logarithmic, new_figure, styled
 from results.vocabulary import display_name
 
 
@@ -45,9 +46,10 @@ def time_figure(cells: pd.DataFrame, labels: Sequence[str], look: dict[str, Look
                     linewidth=1,
                     label=display_name(label),
                 )
-            if axis.lines:
-                axis.set_xscale("log")
-                axis.set_yscale("log")
+            drawn = [line.get_xydata() for line in axis.lines]
+            points_drawn = np.vstack(drawn) if drawn else np.empty((0, 2))
+            logarithmic(axis, "x", points_drawn[:, 0])
+            logarithmic(axis, "y", points_drawn[:, 1])
             axis.set(xlabel=f"points ({title})", ylabel="seconds", title=title)
         handles, names = axes[0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside lower center", ncols=4)

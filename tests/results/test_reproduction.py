@@ -142,3 +142,16 @@ def test_rankings_compare_both_protocols_on_common_data_sets():
     assert "http" not in text
     row = next(line for line in text.splitlines() if "iForest" in line)
     assert row.split("|")[3].strip() == "1.00"
+
+
+def test_large_differences_under_a_wide_spread_are_listed_with_their_reason(tmp_path):
+    records = [
+        make_record("arrhythmia", "ocsvm", split=s, roc=0.76 + 0.1 * (-1) ** s, pr=0.639)
+        for s in range(10)
+    ]
+    reasons = read_reasons(reasons_file(tmp_path, "*,arrhythmia,ocsvm,*,one subset\n"))
+    blocks, remarks = make_blocks(from_records(records), reasons)
+    assert "| arrhythmia |     OCSVM | novelty |    ROC |" in blocks["wide"]
+    assert "one subset" in blocks["wide"]
+    assert "arrhythmia" not in blocks["differs"]
+    assert not remarks
