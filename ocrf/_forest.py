@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._criteria import CRITERIA
-from ._growing import ADVERSARIES, Nodes, RankedData, Settings, grow_trees
+from ._growing import ADVERSARIES, RankedData, Settings, grow_trees, join_nodes
 from ._params import (
     PARAMETER_CONSTRAINTS,
     resolve_gamma,
@@ -230,6 +230,8 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             delayed(grow_trees)(data, seeds, settings)
             for seeds in np.array_split(self._tree_seeds, n_blocks)
         )
+        # The trees take their place: no more memory is held than there must be.
+        del data
         self._set_trees(blocks)
 
         if self.contamination == "auto":
@@ -328,10 +330,9 @@ class OneClassRF(OutlierMixin, BaseEstimator):
 
     def _set_trees(self, blocks: list[tuple[Any, ...]]) -> None:
         """Join the trees of the blocks and prepare the scoring."""
-        n_nodes, nodes, gammas, importances = zip(*blocks, strict=True)
-        self._trees = nodes[0]
-        if len(nodes) > 1:
-            self._trees = Nodes(*(np.concatenate(parts) for parts in zip(*nodes, strict=True)))
+        n_nodes, nodes, gammas, importances = map(list, zip(*blocks, strict=True))
+        blocks.clear()
+        self._trees = join_nodes(nodes)
         self.gammas_ = np.concatenate(gammas)
         self._first_node = np.concatenate([[0], np.cumsum(np.concatenate(n_nodes))])
         self._nodes = pack_nodes(

@@ -73,7 +73,7 @@ def test_trees_equal_the_plain_twin(kind, criterion, adversary, seed):
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
 @pytest.mark.parametrize("kind", ["normal", "ties", "heavy tails", "spikes"])
 def test_large_nodes_equal_the_plain_twin(kind, criterion):
-    X = sample(kind, 3000, 3, 0)
+    X = sample(kind, 2000, 3, 0)
     forest = OneClassRF(
         n_estimators=2, max_samples=1.0, max_depth=4, criterion=criterion, random_state=0
     )
