@@ -34,15 +34,16 @@ _ALLOWED_FAILURES = 20
 @contextlib.contextmanager
 def backend(
     settings: Mapping[str, Any], config: Mapping[str, Any], run: Run
-) -> Iterator[tuple[int, Callable[[], bool]]]:
+) -> Iterator[tuple[int, Callable[[], str | None]]]:
     """Connect to the scheduler, or start a local cluster.
 
     Yields
     ------
     n_jobs : int
         How many experiments run at once.
-    alive : callable
-        Whether there is a worker.
+    trouble : callable
+        Says what is wrong with the cluster: None, ``""`` while there are no workers, or why an
+        experiment was lost for good.
 
     Raises
     ------
@@ -88,14 +89,18 @@ def backend(
         n_jobs = int(settings["n_jobs"])
         stack.enter_context(parallel_config(backend="dask", client=client))
         # joblib's Dask backend takes all slots there are; the schedule hands out no more than that.
-        yield slots if n_jobs < 0 else min(n_jobs, slots), lambda: _alive(client)
+        yield slots if n_jobs < 0 else min(n_jobs, slots), lambda: _trouble(client)
 
 
-def _alive(client: Any) -> bool:
+def _trouble(client: Any) -> str | None:
+    # joblib waits for ever for a task that Dask gives up.
+    for future in list(client.futures.values()):
+        if future.status == "error":
+            return f"Dask gave up an experiment: {future.exception}"
     try:
-        return bool(client.nthreads())
+        return None if client.nthreads() else ""
     except (OSError, TimeoutError):
-        return False  # the scheduler itself does not answer
+        return ""  # the scheduler itself does not answer
 
 
 def dask_setup(worker: Any) -> None:
@@ -127,7 +132,7 @@ def _local_cluster(settings: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _check_workers(client: Any, config: Mapping[str, Any], run: Run) -> None:
-    """See that every worker has the code, the data home and the record store."""
+    """See that every worker has the code, the data home and the store, the scheduler the code."""
     probe = Path(run.store) / FOLDER / f"probe-{uuid.uuid4().hex[:12]}"
     probe.touch()
     home = (config.get("data") or {}).get("home")
@@ -141,11 +146,14 @@ def _check_workers(client: Any, config: Mapping[str, Any], run: Run) -> None:
     try:
         # As text: a worker that lacks the code cannot import a function of it.
         found = client.run(_by_value(_CHECK), wanted)
+        # It unpickles what it hands on, and so needs the code, but neither data nor records.
+        only_code = wanted | {"home": None, "probe": None}
+        found["scheduler"] = client.run_on_scheduler(_by_value(_CHECK), only_code)
     finally:
         probe.unlink(missing_ok=True)
     problems = [f"{worker}: {problem}" for worker, list_ in found.items() for problem in list_]
     if problems:
-        raise UsageError("Dask workers lack what the grid needs:\n  " + "\n  ".join(problems))
+        raise UsageError("the Dask cluster lacks what the grid needs:\n  " + "\n  ".join(problems))
 
 
 def _python() -> str:
@@ -189,7 +197,9 @@ def check(wanted):
             problems.append(f"the code in {root} cannot be imported: {error}")
     if wanted["home"] and not os.path.isdir(wanted["home"]):
         problems.append(f"no data home {wanted['home']}")
-    if not os.path.exists(wanted["probe"]):
+    if wanted["probe"] is None:
+        pass
+    elif not os.path.exists(wanted["probe"]):
         problems.append(f"the record store {os.path.dirname(wanted['probe'])} is not shared")
     elif not os.access(os.path.dirname(wanted["probe"]), os.W_OK):
         problems.append(f"the record store {os.path.dirname(wanted['probe'])} is read-only")

@@ -240,9 +240,9 @@ class _Grid:
         n_cells = len(set(self.cells))
         head = f"{plan.experiments} experiments in {n_cells} cells"
         skipped = f"{len(plan.done)} skipped as done before, {len(plan.todo)} to run"
-        with self._backend() as (n_jobs, alive), self._signals():
+        with self._backend() as (n_jobs, trouble), self._signals():
             self.progress = Progress(plan, n_jobs, self.settings["progress"], sys.stdout)
-            with self.progress, self._watched(alive):
+            with self.progress, self._watched(trouble):
                 self.progress.say(f"{head}: {skipped}, {n_jobs} at a time")
                 self._work(n_jobs)
         summary = self._summary()
@@ -319,9 +319,9 @@ class _Grid:
                 self.run_data.stop_file.touch()
 
     @contextlib.contextmanager
-    def _watched(self, alive: Callable[[], bool] | None) -> Iterator[None]:
+    def _watched(self, trouble: Callable[[], str | None] | None) -> Iterator[None]:
         """Leave joblib if what it waits for will not come: workers that are gone, or do not end."""
-        if alive is None:
+        if trouble is None:
             yield
             return
         done = threading.Event()
@@ -330,12 +330,15 @@ class _Grid:
         def watch() -> None:
             seen = time.monotonic()
             while not done.wait(1.0):
-                now = time.monotonic()
+                now, found = time.monotonic(), trouble()
                 if self.aborted is not None:
-                    if now - self.aborted > _GRACE_SECONDS or not alive():
+                    if now - self.aborted > _GRACE_SECONDS or found is not None:
                         break
-                elif alive():
+                elif found is None:
                     seen = now
+                elif found:
+                    self.trouble = found
+                    break
                 elif now - seen > _LONELY_SECONDS:
                     self.trouble = f"no Dask worker for {_LONELY_SECONDS:g} s"
                     break
@@ -386,12 +389,12 @@ class _Grid:
                 signal.signal(number, handler)
 
     @contextlib.contextmanager
-    def _backend(self) -> Iterator[tuple[int, Callable[[], bool] | None]]:
+    def _backend(self) -> Iterator[tuple[int, Callable[[], str | None] | None]]:
         if self.settings["backend"] == "dask":
             from runners.dask import backend
 
-            with backend(self.settings, self.cells[0].config, self.run_data) as (n_jobs, alive):
-                yield n_jobs, alive
+            with backend(self.settings, self.cells[0].config, self.run_data) as (n_jobs, trouble):
+                yield n_jobs, trouble
             return
         n_jobs = int(self.settings["n_jobs"])
         if n_jobs < 0:

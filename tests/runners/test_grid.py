@@ -183,18 +183,27 @@ def test_a_claim_of_a_living_run_is_waited_for(make_cell, monkeypatch):
     assert waited == [0.01]
 
 
-@pytest.mark.parametrize("aborted", [False, True])
-def test_a_run_does_not_wait_for_workers_that_are_gone(make_cell, monkeypatch, aborted):
+@pytest.mark.parametrize(
+    ("aborted", "found", "trouble"),
+    [
+        (False, "", "no Dask worker for 0.1 s"),
+        (False, "Dask gave up an experiment", "Dask gave up an experiment"),
+        (True, "", ""),
+    ],
+)
+def test_a_run_does_not_wait_for_what_will_not_come(
+    make_cell, monkeypatch, aborted, found, trouble
+):
     monkeypatch.setattr(grid, "_LONELY_SECONDS", 0.1)
     cell = make_cell(n_splits=1)
     store = store_of(cell)
     running = grid._Grid([cell], make_plan([cell], store), store, cell.config["runner"])
     running.aborted = time.monotonic() if aborted else None
     start = time.monotonic()
-    with running._watched(lambda: False):
+    with running._watched(lambda: found):
         time.sleep(60)
     assert time.monotonic() - start < 10
-    assert running.trouble == ("" if aborted else "no Dask worker for 0.1 s")
+    assert running.trouble == trouble
 
 
 def test_a_run_with_workers_is_left_alone(make_cell, monkeypatch):
@@ -202,6 +211,6 @@ def test_a_run_with_workers_is_left_alone(make_cell, monkeypatch):
     cell = make_cell(n_splits=1)
     store = store_of(cell)
     running = grid._Grid([cell], make_plan([cell], store), store, cell.config["runner"])
-    with running._watched(lambda: True):
+    with running._watched(lambda: None):
         time.sleep(2.5)
     assert running.trouble == ""

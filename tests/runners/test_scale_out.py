@@ -60,6 +60,7 @@ def check(**changes):
     [
         ({}, None),
         ({"root": "/nowhere"}, "no code in /nowhere"),
+        ({"probe": None}, None),
         ({"home": "/nowhere"}, "no data home /nowhere"),
         ({"probe": "/nowhere/probe"}, "the record store /nowhere is not shared"),
         ({"python": "2.7"}, "instead of 2.7"),
