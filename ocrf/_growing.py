@@ -18,7 +18,7 @@ from ._partition import partition_orders
 from ._presort import bit_length, sort_by_key
 from ._random import STREAM_NODES, derive, next_below
 from ._sampling import draw_features, draw_gamma, draw_samples
-from ._splitter import best_split, n_runs, work_size
+from ._splitter import best_split, most_runs, work_size
 
 ADAPTIVE, NAIVE = 0, 1
 ADVERSARIES = {"adaptive": ADAPTIVE, "naive": NAIVE}
@@ -160,7 +160,7 @@ def _grow_tree(
     urn = np.empty(d, np.intp)
     searched = np.empty(d, np.intp)
     work = np.empty((2, work_size(m)), np.float64)
-    bounds = np.empty((d, n_runs(m)), np.float64)
+    bounds = np.empty((d, most_runs(m)), np.float64)
     lower, upper = points.lower.copy(), points.upper.copy()
     constant = np.zeros(d, np.bool_)
     pending = np.empty((_MAX_PENDING, 4), np.intp)  # node, start, end, depth

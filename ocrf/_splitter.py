@@ -14,9 +14,12 @@ from numba import njit
 
 from ._criteria import GINI, entropy_gain, gini_gain
 
-# Thresholds per run, and the size from which nodes are searched by runs.
-RUN = 16
+# Nodes of fewer points are searched without runs.
 SEARCH_BY_RUNS = 64
+
+# Thresholds per run: in large nodes fetching the values at the runs' ends costs more than looking
+# into a few longer runs.
+_RUN, _LONG_RUN, _LARGE_NODE = 16, 64, 4096
 
 # A run is passed over when its bound is smaller by more than rounding can explain.
 _ROUNDING = 1.0 + 1e-6
@@ -138,7 +141,7 @@ def _bound_runs(
     work: np.ndarray,
     bounds: np.ndarray,
 ) -> tuple[float, int]:
-    """Bound from above what each run of RUN thresholds can gain; -1 where it has none.
+    """Bound from above what each run of thresholds can gain; -1 where it has none.
 
     A gain grows with the distance of a / n from lambda, so that of a rectangle's four corners two
     suffice: the most points on the least volume, and the fewest on the most.
@@ -150,22 +153,24 @@ def _bound_runs(
     """
     order, column, edges, bounds = orders[turn, j, start:end], values[j], work[0], bounds[j]
     n = order.shape[0]
-    runs = n_runs(n)
+    runs, length = n_runs(n), run_length(n)
     for run in range(runs):
-        edges[run] = column[order[run * RUN]]
+        edges[run] = column[order[run * length]]
     edges[runs] = column[order[n - 1]]
     total, bottom, per_unit = np.float64(n), lower[j], 1.0 / (upper[j] - lower[j])
     if criterion == GINI:
         for run in range(runs):
             low, high = (edges[run] - bottom) * per_unit, (edges[run + 1] - bottom) * per_unit
-            a_min, a_max = np.float64(1 + run * RUN), min(np.float64((run + 1) * RUN), total - 1.0)
+            a_min = np.float64(1 + run * length)
+            a_max = min(np.float64((run + 1) * length), total - 1.0)
             dense = gini_gain(a_max, total, low, n_outliers)
             sparse = gini_gain(a_min, total, high, n_outliers)
             bounds[run] = max(dense, sparse) * _ROUNDING if high > low else -1.0
     else:
         for run in range(runs):
             low, high = (edges[run] - bottom) * per_unit, (edges[run + 1] - bottom) * per_unit
-            a_min, a_max = np.float64(1 + run * RUN), min(np.float64((run + 1) * RUN), total - 1.0)
+            a_min = np.float64(1 + run * length)
+            a_max = min(np.float64((run + 1) * length), total - 1.0)
             dense = entropy_gain(a_max, total, low, n_outliers)
             sparse = entropy_gain(a_min, total, high, n_outliers)
             bounds[run] = max(dense, sparse) * _ROUNDING if high > low else -1.0
@@ -177,15 +182,28 @@ def _bound_runs(
 
 
 @njit(cache=True, nogil=True, inline="always")
+def run_length(n: int) -> int:
+    """Return the number of thresholds in a run of a node of n points."""
+    return _RUN if n < _LARGE_NODE else _LONG_RUN
+
+
+@njit(cache=True, nogil=True, inline="always")
 def n_runs(n: int) -> int:
     """Return the number of runs of a node of n points."""
-    return (n - 1 + RUN - 1) // RUN
+    length = run_length(n)
+    return (n - 1 + length - 1) // length
+
+
+@njit(cache=True, nogil=True, inline="always")
+def most_runs(m: int) -> int:
+    """Return the largest number of runs that a node of at most m points has."""
+    return max(n_runs(m), n_runs(min(m, _LARGE_NODE - 1)))
 
 
 @njit(cache=True, nogil=True, inline="always")
 def work_size(m: int) -> int:
     """Return how many values the search of a node of at most m points looks at together."""
-    return max(n_runs(m), RUN, SEARCH_BY_RUNS) + 1
+    return max(most_runs(m), _LONG_RUN, SEARCH_BY_RUNS) + 1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -221,7 +239,7 @@ def best_split(
     n_outliers : float
         Hidden outliers in the node.
     work : float64 array of shape (2, work_size(m))
-    bounds : float64 array of shape (d, n_runs(m))
+    bounds : float64 array of shape (d, most_runs(m))
         Work space.
 
     Returns
@@ -265,7 +283,8 @@ def best_split(
     if promising < 0:
         return feature, threshold, n_left, gain
     # The most promising run sets a mark that most of the others cannot reach.
-    first = 1 + promising_run * RUN
+    length = run_length(n)
+    first = 1 + promising_run * length
     mark, _, _ = _search_run(
         criterion,
         values,
@@ -275,7 +294,7 @@ def best_split(
         start,
         end,
         first,
-        min(first + RUN, n),
+        min(first + length, n),
         lower,
         upper,
         n_outliers,
@@ -286,7 +305,7 @@ def best_split(
         j = searched[k]
         for run in range(n_runs(n)):
             if bounds[j, run] >= mark:
-                first = 1 + run * RUN
+                first = 1 + run * length
                 found, cut, count = _search_run(
                     criterion,
                     values,
@@ -296,7 +315,7 @@ def best_split(
                     start,
                     end,
                     first,
-                    min(first + RUN, n),
+                    min(first + length, n),
                     lower,
                     upper,
                     n_outliers,
