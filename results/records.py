@@ -14,7 +14,7 @@ import os
 import re
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
@@ -305,8 +305,7 @@ class RecordStore:
 
     def get(self, key: str) -> Record | None:
         """Return the record with this key, None if there is none or its file is unreadable."""
-        self._refresh()
-        path = self._paths.get(key[:_KEY_CHARS])
+        path = self.locate([key]).get(key)
         if path is None:
             return None
         try:
@@ -316,6 +315,12 @@ class RecordStore:
         except RecordError as error:
             self._note_unreadable(path, str(error))
             return None
+
+    def locate(self, keys: Iterable[str]) -> dict[str, Path]:
+        """Return the files of those of some keys that have one; looks at the folders once."""
+        self._refresh()
+        known = self._paths
+        return {key: known[key[:_KEY_CHARS]] for key in keys if key[:_KEY_CHARS] in known}
 
     def put(self, record: Record) -> Path:
         """Write a record durably, replacing one with the same key. Return its path."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from results.records import Curves, Record, RecordStore
+from results.records import Curves, Record, RecordError, RecordStore, read_record
 from runners.claims import FOLDER, Claims
 from runners.experiment import Experiment, Limits
 from runners.provenance import provenance
@@ -202,20 +202,25 @@ def _is_news(record: Record | None, limits: Limits, run: Run) -> bool:
     return float(record.provenance.get("finished", 0.0)) > run.since
 
 
+_FINISHED: set[str] = set()
+"""Keys of experiments known to be ok, which they stay: their records need no second look."""
+
+
 def _timed_out(store: RecordStore, experiment: Experiment, limits: Limits) -> dict[str, Any] | None:
     """Return the fields of a skipped record if another split of the cell needed too long."""
     if limits.run_all_splits:
         return None
-    for split, key in enumerate(experiment.cell.keys):
-        if split == experiment.split:
+    keys = [key for key in experiment.cell.keys if key != experiment.key and key not in _FINISHED]
+    for key, path in store.locate(keys).items():
+        try:
+            other = read_record(path)
+        except (FileNotFoundError, RecordError):
             continue
-        other = store.get(key)
-        if (
-            other is not None
-            and other.status == "timeout"
-            and limits.timeout <= float(other.limits.get("timeout", 0))
-        ):
-            return {"status": "skipped", "reason": f"split {split} of the cell: {other.reason}"}
+        if other.status == "ok":
+            _FINISHED.add(key)
+        elif other.status == "timeout" and is_final(other, limits):
+            reason = f"split {other.split} of the cell: {other.reason}"
+            return {"status": "skipped", "reason": reason}
     return None
 
 

@@ -105,6 +105,13 @@ def test_a_missing_store_is_empty(tmp_path):
     assert len(store) == 0
 
 
+def test_files_are_located_by_key(tmp_path):
+    store = RecordStore(tmp_path)
+    paths = [store.put(make(split)) for split in range(3)]
+    found = store.locate(key_of(split) for split in (0, 2, 9))
+    assert found == {key_of(0): paths[0], key_of(2): paths[2]}
+
+
 def test_a_second_put_replaces_the_first(tmp_path):
     store = RecordStore(tmp_path)
     store.put(make(0, "timeout", reason="1 s", traceback=None))
