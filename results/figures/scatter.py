@@ -11,12 +11,16 @@ from results.comparison import TOLERANCE
 from results.figures.style import looks, new_figure, styled
 from results.vocabulary import METRIC_HEADINGS, PAPER_METRICS, display_name
 
+#: Differences above this are named although the spread may cover them.
+_LARGE = 0.05
+
 
 def _name_farthest(axis: Axes, part: pd.DataFrame, n_named: int) -> None:
     """Write names beside the cells that differ most, where there is room for them."""
     far = part.loc[part["difference"].abs().nlargest(n_named).index]
     named: list[tuple[float, float]] = []
-    for row in far[far["verdict"] == "differs"].to_dict("records"):
+    notable = (far["verdict"] == "differs") | (far["difference"].abs() > _LARGE)
+    for row in far[notable].to_dict("records"):
         x, y = float(row["published"]), float(row["ours"])
         if any(abs(y - other_y) < 0.04 and abs(x - other_x) < 0.5 for other_x, other_y in named):
             continue

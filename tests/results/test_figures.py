@@ -180,15 +180,17 @@ def test_figures_command_says_what_it_wrote_and_what_is_missing(tmp_path, capsys
     assert "no figure of curves: the records hold no curves" in out
 
 
-@pytest.mark.parametrize("group", ["curves", "comparison", "time", "boxes", "bars"])
-def test_nothing_is_cut_off_at_the_edge_of_a_figure(small, group):
+def test_nothing_is_cut_off_at_the_edge_of_a_figure(small):
+    seen = set()
     for drawn in draw_all(from_records(small)):
-        if drawn.group == group:
-            render(drawn.figure, "png")  # lays out
-            inside = drawn.figure.bbox.padded(1)
-            for axis in drawn.figure.axes:
-                if axis.get_visible():
-                    box = axis.get_tightbbox()
-                    assert inside.x0 <= box.x0 <= box.x1 <= inside.x1, drawn.name
-                    assert inside.y0 <= box.y0 <= box.y1 <= inside.y1, drawn.name
-            break
+        if drawn.group in seen:
+            continue
+        seen.add(drawn.group)
+        render(drawn.figure, "png")  # lays out
+        inside = drawn.figure.bbox.padded(1)
+        for axis in drawn.figure.axes:
+            if axis.get_visible():
+                box = axis.get_tightbbox()
+                assert inside.x0 <= box.x0 <= box.x1 <= inside.x1, drawn.name
+                assert inside.y0 <= box.y0 <= box.y1 <= inside.y1, drawn.name
+    assert len(seen) == 5

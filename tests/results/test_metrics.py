@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from results.metrics import GRID_POINTS, METRICS, curve_area, evaluate, grid
@@ -46,6 +46,7 @@ def test_exact_metrics_equal_plain_python_twins_with_ties(case):
     )
 
 
+@settings(max_examples=60)
 @given(scored_labels())
 def test_curves_are_bounded_start_where_the_paper_starts_them_and_areas_are_theirs(case):
     evaluation = evaluate(*case)
@@ -61,6 +62,7 @@ def test_curves_are_bounded_start_where_the_paper_starts_them_and_areas_are_thei
     assert np.all(np.diff(evaluation.curves["roc"]) >= 0)
 
 
+@settings(max_examples=40)
 @given(scored_labels(), st.floats(0.1, 10), st.floats(-5, 5))
 def test_only_the_order_of_the_scores_matters(case, scale, shift):
     y, scores = case

@@ -97,7 +97,7 @@ def test_reasons_are_escaped(report):
 
 
 def test_same_records_same_report_whatever_their_order():
-    records = [r for r in some_records() if r.dataset == "pima" and r.algorithm in ("lof", "orca")]
+    records = [r for r in some_records() if r.dataset == "pima" and r.algorithm == "lof"]
     assert build_report(from_records(records)) == build_report(from_records(records[::-1]))
 
 
