@@ -39,6 +39,7 @@ _KEY_CHARS: Final = 16  # of the digest, in file names
 # Directory time stamps have the kernel's tick (some ms): a listing younger than this may have
 # missed a file of the same tick, and is read again the next time.
 _SETTLED_SECONDS: Final = 1.0
+_ABANDONED_SECONDS: Final = 3600.0
 
 
 class RecordError(ValueError):
@@ -354,6 +355,22 @@ class RecordStore:
     def __len__(self) -> int:
         self._refresh()
         return len(self._paths)
+
+    def tidy(self) -> int:
+        """Remove what writers that were killed left behind; return how many files that were.
+
+        A temporary file younger than an hour may be another run's that is being written.
+        """
+        removed = 0
+        for dataset in _folders(self.path):
+            for folder in _folders(dataset):
+                for entry in os.scandir(folder):
+                    old = entry.name.startswith(".") and entry.name.endswith(".tmp")
+                    if old and time.time() - entry.stat().st_mtime > _ABANDONED_SECONDS:
+                        with contextlib.suppress(FileNotFoundError):
+                            os.unlink(entry.path)
+                            removed += 1
+        return removed
 
     def _note_unreadable(self, path: Path, reason: str) -> None:
         if all(path != known for known, _ in self.unreadable):

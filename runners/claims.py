@@ -8,6 +8,7 @@ stopped for a while.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -23,6 +24,8 @@ from runners import processes
 
 FOLDER = ".claims"
 _BEAT_SECONDS = 10.0
+# What file systems without hard links say; exclusive creation is nearly as good.
+_NO_HARD_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 _SILENT_SECONDS = 60.0  # of another machine's claim before it is void
 
 
@@ -90,7 +93,13 @@ class Claims:
         temporary = path.with_name(f".{path.stem}.{uuid.uuid4().hex[:8]}")
         try:
             temporary.write_text(json.dumps(maker))
-            os.link(temporary, path)
+            try:
+                os.link(temporary, path)
+            except OSError as error:
+                if error.errno not in _NO_HARD_LINKS:
+                    raise
+                with open(path, "x") as handle:
+                    handle.write(json.dumps(maker))
         except FileExistsError:
             return False
         finally:

@@ -126,6 +126,7 @@ def run_grid(cells: Sequence[Cell]) -> Summary:
     output = Path(config["output"]).resolve()
     store = RecordStore(output / "records")
     _check_writable(store.path)
+    store.tidy()
     handler = log_to(output / "run.log")
     STOP.clear()
     try:

@@ -112,6 +112,17 @@ def test_files_are_located_by_key(tmp_path):
     assert found == {key_of(0): paths[0], key_of(2): paths[2]}
 
 
+def test_what_killed_writers_left_is_removed_and_what_is_being_written_is_not(tmp_path):
+    store = RecordStore(tmp_path)
+    folder = store.put(make(0)).parent
+    old, new = folder / ".a.json.1-2.tmp", folder / ".b.json.1-2.tmp"
+    for path in (old, new):
+        path.write_text("{")
+    os.utime(old, (1, 1))
+    assert store.tidy() == 1
+    assert (old.exists(), new.exists(), len(store)) == (False, True, 1)
+
+
 def test_a_second_put_replaces_the_first(tmp_path):
     store = RecordStore(tmp_path)
     store.put(make(0, "timeout", reason="1 s", traceback=None))

@@ -1,5 +1,6 @@
 """Claims: each experiment belongs to one living run."""
 
+import errno
 import json
 import os
 import subprocess
@@ -25,6 +26,18 @@ def test_a_claim_excludes_others_until_it_is_released(tmp_path):
     assert first.take(KEY)
     assert not second.take(KEY)
     assert not first.take(KEY)
+    first.release(KEY)
+    assert second.take(KEY)
+
+
+def test_file_systems_without_hard_links(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(module.os, "link", refuse)
+    first, second = Claims(tmp_path), Claims(tmp_path)
+    assert first.take(KEY)
+    assert not second.take(KEY)
     first.release(KEY)
     assert second.take(KEY)
 

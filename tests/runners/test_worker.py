@@ -11,7 +11,7 @@ import pytest
 from runners import processes
 from runners.experiment import Experiment, Limits
 from runners.faults.sandbox import wait_for
-from runners.worker import AbortedError, HolderDiedError, Worker, WorkerDiedError
+from runners.worker import AbortedError, HolderDiedError, Worker, WorkerDiedError, _Watch
 
 FOREST = "sklearn.ensemble.IsolationForest"
 
@@ -106,6 +106,23 @@ def test_failures_are_told_apart(run, target, status, reason):
     result = run(target)
     assert result["status"] == status
     assert reason in result["reason"]
+
+
+@pytest.mark.parametrize(
+    ("oom", "status", "words"),
+    [
+        (True, "memory", "killed while fitting, by the kernel's out-of-memory killer"),
+        (None, "memory", "probably by the kernel's out-of-memory killer"),
+        # The kernel counts its kills, and there was none: somebody else did it.
+        (False, "crashed", "killed by SIGKILL while fitting"),
+    ],
+)
+def test_the_out_of_memory_killer_is_recognised(oom, status, words):
+    watch = _Watch.__new__(_Watch)
+    watch.phase, watch.limits, watch.timed_out, watch.tail = "fit", Limits(5), False, b""
+    fields = watch._without_result({"status": signal.SIGKILL, "exceeded": False, "oom": oom})
+    assert fields["status"] == status
+    assert words in fields["reason"]
 
 
 def test_the_last_words_of_a_crash_are_kept(run):
