@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
 from sklearn.base import clone
+from threadpoolctl import threadpool_limits
 
 ALGORITHMS = Path(__file__).parents[2] / "conf" / "algorithm"
 SMALLER = {
@@ -16,6 +18,13 @@ SMALLER = {
     "n_forests": 2,
     "n_trees": 40,
 }
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Keep linear algebra on one thread, as the runner does: workers of a test run compete."""
+    with threadpool_limits(1):
+        yield
 
 
 def make_detector(name: str) -> Any:
