@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._arrays import read_only
 from ._criteria import CRITERIA
 from ._growing import ADVERSARIES, RankedData, Settings, grow_trees, join_nodes
 from ._params import (
@@ -205,7 +206,8 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         self._tree_seeds = rng.randint(0, 2**32, size=(self.n_estimators, 2), dtype=np.uint64) @ (
             np.array([2**32, 1], dtype=np.uint64)
         )
-        data = RankedData(X, *rank_columns(X))
+        n_jobs = effective_n_jobs(self.n_jobs)
+        data = RankedData(read_only(X), *rank_columns(X, n_jobs))
         self._lower, self._upper = data.lower, data.upper
         min_log_density, max_log_density = resolve_log_densities(
             self.min_log_density, self.max_log_density
@@ -224,7 +226,6 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             max_log_density=max_log_density,
         )
         # Threads: the kernels hold no GIL and share X. More blocks than threads even out the load.
-        n_jobs = effective_n_jobs(self.n_jobs)
         n_blocks = 1 if n_jobs == 1 else min(4 * n_jobs, self.n_estimators)
         blocks = Parallel(n_jobs=n_jobs, require="sharedmem")(
             delayed(grow_trees)(data, seeds, settings)
@@ -363,10 +364,10 @@ class OneClassRF(OutlierMixin, BaseEstimator):
 
         def score_chunk(start: int) -> None:
             part = slice(start, min(start + chunk, n_samples))
-            rows = np.ascontiguousarray(X[part], dtype=np.float64)
+            rows = read_only(np.ascontiguousarray(X[part], dtype=np.float64))
             scores[part] = self._score_rows(rows)
             if self.out_of_bounds:
-                outside_box(rows, self._lower, self._upper, outside[part])
+                outside_box(rows, read_only(self._lower), read_only(self._upper), outside[part])
 
         Parallel(n_jobs=n_jobs, require="sharedmem")(
             delayed(score_chunk)(start) for start in range(0, n_samples, chunk)
@@ -378,16 +379,17 @@ class OneClassRF(OutlierMixin, BaseEstimator):
     def _score_rows(self, rows: np.ndarray) -> np.ndarray:
         """Score C-contiguous float64 rows."""
         n_trees = self._tree_seeds.shape[0]
-        walk = (rows, self._nodes.view(np.float64), self._nodes, self._first_node)
+        nodes, leaf_value = read_only(self._nodes), read_only(self._leaf_value)
+        walk = (rows, nodes.view(np.float64), nodes, read_only(self._first_node))
         size = block_rows(rows.shape[1])
         total = np.empty(rows.shape[0])
         if self.scoring == "depth":
-            sum_over_trees(*walk, self._leaf_value, size, total)
+            sum_over_trees(*walk, leaf_value, size, total)
             return depth_scores(total, n_trees, self.max_samples_)
         if self.scoring == "density":
-            log_sum_exp_over_trees(*walk, self._leaf_value, size, total)
+            log_sum_exp_over_trees(*walk, leaf_value, size, total)
             return total - np.log(n_trees)
-        sum_over_trees(*walk, self._leaf_value, size, total)
+        sum_over_trees(*walk, leaf_value, size, total)
         log_volume = np.empty(rows.shape[0])
-        log_sum_exp_over_trees(*walk, self._trees.log_volume, size, log_volume)
+        log_sum_exp_over_trees(*walk, read_only(self._trees.log_volume), size, log_volume)
         return np.log(total) - log_volume

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from joblib import Parallel, delayed
 from numba import njit
 
 # Digits of the radix sort have at most so many bits: the counters fit the first-level cache.
@@ -113,12 +114,31 @@ def _rank_sorted(column: np.ndarray, order: np.ndarray, ranks: np.ndarray) -> np
     return np.int64(rank) + np.int64(1)
 
 
-def rank_columns(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _rank_column(column: np.ndarray, ranks: np.ndarray) -> tuple[int, float, float]:
+    """Rank one column; return its number of distinct values and its range."""
+    # A copy even of a contiguous column: the kernels take what can be written to.
+    column = np.array(column, dtype=np.float64)
+    order = np.empty(column.shape[0], np.uint32)
+    # The upper halves of the floats tell nearly all columns' values apart, in half the passes.
+    _upper_halves(column, ranks)
+    sort_by_key(ranks, 32, order, np.empty((3, column.shape[0]), np.uint32))
+    n_ranks = _rank_sorted(column, order, ranks)
+    if n_ranks == 0:
+        order = np.argsort(column).astype(np.uint32)
+        n_ranks = _rank_sorted(column, order, ranks)
+    return int(n_ranks), float(column[order[0]]), float(column[order[-1]])
+
+
+def rank_columns(
+    X: np.ndarray, n_jobs: int = 1
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the rank of every value among its column's distinct values.
 
     Parameters
     ----------
     X : array of shape (n_samples, n_features)
+    n_jobs : int, default=1
+        Threads; each takes a column at a time.
 
     Returns
     -------
@@ -130,18 +150,8 @@ def rank_columns(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.
     """
     n_samples, n_features = X.shape
     ranks = np.empty((n_features, n_samples), np.uint32)
-    n_ranks = np.empty(n_features, np.int64)
-    lower, upper = np.empty(n_features), np.empty(n_features)
-    order = np.empty(n_samples, np.uint32)
-    work = np.empty((3, n_samples), np.uint32)
-    for j in range(n_features):
-        column = np.ascontiguousarray(X[:, j], dtype=np.float64)
-        # The upper halves of the floats tell nearly all columns' values apart, in half the passes.
-        _upper_halves(column, ranks[j])
-        sort_by_key(ranks[j], 32, order, work)
-        n_ranks[j] = _rank_sorted(column, order, ranks[j])
-        if n_ranks[j] == 0:
-            order = np.argsort(column).astype(np.uint32)
-            n_ranks[j] = _rank_sorted(column, order, ranks[j])
-        lower[j], upper[j] = column[order[0]], column[order[-1]]
-    return ranks, n_ranks, lower, upper
+    columns = Parallel(n_jobs=min(n_jobs, n_features), require="sharedmem")(
+        delayed(_rank_column)(X[:, j], ranks[j]) for j in range(n_features)
+    )
+    n_ranks, lower, upper = zip(*columns, strict=True)
+    return ranks, np.array(n_ranks, np.int64), np.array(lower), np.array(upper)

@@ -15,6 +15,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ._arrays import read_only
+
 # What a block's columns take: they stay in the second-level cache while a hundred trees use them.
 _BLOCK_BYTES = 1024 * 1024
 
@@ -54,7 +56,7 @@ def pack_nodes(
     """
     nodes = np.empty((left.shape[0], 2), np.uint64)
     nodes[:, 0] = threshold.view(np.uint64)
-    _pack_links(left, feature, first_node, nodes)
+    _pack_links(read_only(left), read_only(feature), read_only(first_node), nodes)
     return nodes
 
 

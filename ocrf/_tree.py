@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from ._arrays import read_only
 from ._traversal import block_rows, leaves_of_tree, pack_nodes
 
 
@@ -73,9 +74,9 @@ class OneClassTree:
         -------
         leaves : int64 array of shape (n_samples,)
         """
-        X = np.ascontiguousarray(X, dtype=np.float64)
+        X = read_only(np.ascontiguousarray(X, dtype=np.float64))
         first_node = np.array([0, self.node_count])
-        nodes = pack_nodes(self.children_left, self.feature, self.threshold, first_node)
+        nodes = read_only(pack_nodes(self.children_left, self.feature, self.threshold, first_node))
         leaves = np.empty(X.shape[0], np.int64)
         leaves_of_tree(X, nodes.view(np.float64), nodes, block_rows(X.shape[1]), leaves)
         return leaves

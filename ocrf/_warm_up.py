@@ -14,4 +14,8 @@ def warm_up() -> None:
     """
     X = np.random.default_rng(0).normal(size=(64, 2))
     for scoring in ("depth", "density"):
-        OneClassRF(n_estimators=2, scoring=scoring, random_state=0).fit(X).score_samples(X)
+        forest = OneClassRF(
+            n_estimators=2, scoring=scoring, out_of_bounds="maximal", random_state=0
+        ).fit(X)
+        forest.score_samples(X)
+    forest.estimators_[0].apply(X)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,9 +16,11 @@ from numba import njit
 import ocrf
 from ocrf import OneClassRF, _forest
 from ocrf._criteria import ENTROPY, GINI, split_gain
-from ocrf._presort import bit_length, rank_columns, sort_by_key
+from ocrf._growing import grow_trees
+from ocrf._presort import _upper_halves, bit_length, rank_columns, sort_by_key
 from ocrf._random import next_below
 from ocrf._sampling import sample_rows
+from ocrf._traversal import _pack_links, outside_box, sum_over_trees
 
 
 @pytest.mark.parametrize("n_bits", [0, 1, 6, 11, 12, 22, 31, 32])
@@ -182,3 +185,20 @@ def test_compiled_code_is_kept_where_the_installation_cannot_be_written(tmp_path
     ]
     assert outputs == ["ocrf._sampling 0", "ocrf._sampling 1"]
     assert list((tmp_path / "cache").rglob("*.nbi"))
+
+
+def test_no_kernel_is_compiled_twice(tmp_path):
+    """Read-only, memory-mapped and foreign layouts must not each wait for a compiler."""
+    kernels = (grow_trees, sum_over_trees, outside_box, _pack_links, _upper_halves)
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    forest = OneClassRF(n_estimators=2, out_of_bounds="maximal", random_state=0).fit(X)
+    expected = forest.score_samples(X)
+    joblib.dump((forest, X), tmp_path / "forest")
+    mapped, mapped_X = joblib.load(tmp_path / "forest", mmap_mode="r")
+    assert not mapped_X.flags.writeable
+    np.testing.assert_array_equal(mapped.score_samples(mapped_X), expected)
+    mapped.estimators_[0].apply(mapped_X)
+    for other in (mapped_X, np.asfortranarray(X), X[:, ::-1], X.astype(np.float32), X[:, :1]):
+        OneClassRF(n_estimators=2, random_state=0).fit(other).score_samples(other)
+    for kernel in kernels:
+        assert len(kernel.signatures) == 1, kernel.__name__
