@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -113,7 +114,7 @@ class LeastSquaresAnomalyDetection(Detector):
         normal = np.concatenate([phi @ self.theta_ for phi in self._kernels(X)])
         return np.clip(normal, 0.0, 1.0) - 1.0
 
-    def _kernels(self, X: NDArray[np.float64]):  # type: ignore[no-untyped-def]
+    def _kernels(self, X: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
         """Yield the kernel values, of shape (batch_size, n_kernels), batch after batch."""
         centres = np.ascontiguousarray(self.centres_.T)
         for batch in gen_batches(len(X), self.batch_size):
