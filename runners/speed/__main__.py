@@ -49,6 +49,14 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--data", nargs="+", metavar="NAME", help="data sets (default: all at hand)"
     )
+    parser.add_argument(
+        "--against",
+        nargs="+",
+        metavar="NAME",
+        choices=contestants.available()[1:],
+        default=contestants.available()[1:],
+        help="forests to compare with (default: all installed)",
+    )
     parser.add_argument("--pairs", type=int, default=5, help="paired runs (default: 5)")
     parser.add_argument(
         "--threads",
@@ -74,7 +82,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def time_datasets(options: argparse.Namespace, console: Console) -> bool:
     """Time all contestants on the data sets at hand; return whether there were any."""
-    algorithms = contestants.available()
+    algorithms = [contestants.OURS, *options.against]
     for name in contestants.missing():
         console.print(f"[dim]{name} is not installed (extra `speed`) and left out[/]")
     ocrf.warm_up()
