@@ -16,8 +16,9 @@ from omegaconf.errors import OmegaConfBaseException
 
 from runners import launcher
 from runners.configuration import cell_from_config
-from runners.grid import Summary, UsageError, run_grid
-from runners.worker import POOL
+from runners.grid import run_grid
+from runners.pool import POOL
+from runners.summary import Summary, UsageError
 
 ROOT = Path(__file__).resolve().parents[1]
 USAGE_ERROR = 2

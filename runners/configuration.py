@@ -12,7 +12,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
 from runners.experiment import Cell
-from runners.grid import UsageError
+from runners.summary import UsageError
 
 
 def cell_from_config(config: DictConfig) -> Cell:

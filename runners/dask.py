@@ -19,7 +19,7 @@ from typing import Any
 from joblib import cpu_count, parallel_config
 
 from runners.claims import FOLDER
-from runners.grid import UsageError
+from runners.summary import UsageError
 from runners.supervise import Run
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import json
 import os
 import signal
 import sys
@@ -13,7 +11,6 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,93 +18,25 @@ from joblib import Parallel, cpu_count, delayed, parallel_config
 
 from results.records import (
     FAILED_STATUSES,
-    NA_STATUSES,
     RecordStore,
     write_atomically,
 )
 from runners.claims import FOLDER
 from runners.experiment import Cell, Experiment, Limits
+from runners.gridfile import describe
 from runners.progress import MODES, Progress, log, log_to
 from runners.schedule import Plan, Schedule, make_plan
+from runners.summary import Summary, UsageError
 from runners.supervise import STOP, Outcome, Run, supervise
 
 BACKENDS = ("threads", "dask")
 _GRACE_SECONDS = 15.0  # for experiments on other machines to end when told to
 _LONELY_SECONDS = 60.0  # without a Dask worker before the run gives up
-_MOST_REASONS = 20  # lines of a summary
 _WAIT_SECONDS = 0.5  # between two looks at what another run has in hand
 
 
 class _GiveUpError(Exception):
     """Raised in the main thread to leave joblib, which waits for workers that are gone."""
-
-
-class UsageError(Exception):
-    """The grid cannot be run as asked; the message says what is wrong and what would be right."""
-
-
-@dataclass
-class Summary:
-    """What a run came to.
-
-    Attributes
-    ----------
-    statuses : Counter
-        Experiments of the grid by status, those of earlier runs included.
-    skipped_as_done : int
-        Experiments that earlier runs had done.
-    reasons : Counter
-        Failures by ``"cell: status: reason"``.
-    left : int
-        Experiments without a final record.
-    stopped_by : int or None
-        The signal that ended the run.
-    trouble : str
-        Why the run ended early otherwise.
-    """
-
-    statuses: Counter[str] = field(default_factory=Counter)
-    skipped_as_done: int = 0
-    reasons: Counter[str] = field(default_factory=Counter)
-    left: int = 0
-    stopped_by: int | None = None
-    trouble: str = ""
-
-    @property
-    def exit_status(self) -> int:
-        """0; 1 if an experiment failed; 3 if the run could not go on; 128 + signal."""
-        if self.stopped_by is not None:
-            return 128 + self.stopped_by
-        if self.trouble:
-            return 3
-        return int(any(self.statuses[status] for status in FAILED_STATUSES) or self.left > 0)
-
-    def __add__(self, other: Summary) -> Summary:
-        return Summary(
-            self.statuses + other.statuses,
-            self.skipped_as_done + other.skipped_as_done,
-            self.reasons + other.reasons,
-            self.left + other.left,
-            self.stopped_by or other.stopped_by,
-            self.trouble or other.trouble,
-        )
-
-    def lines(self) -> list[str]:
-        """Return the summary in words."""
-        na = sum(self.statuses[status] for status in NA_STATUSES)
-        failed = sum(self.statuses[status] for status in FAILED_STATUSES)
-        lines = [
-            f"{self.statuses['ok']} ok, {na} NA (timeout), {failed} failed, {self.left} left; "
-            f"{self.skipped_as_done} skipped as done before"
-        ]
-        lines += [f"  {n} x {reason}" for reason, n in self.reasons.most_common(_MOST_REASONS)]
-        if (more := len(self.reasons) - _MOST_REASONS) > 0:
-            lines.append(f"  and {more} more; `python -m results status` lists all")
-        if self.trouble:
-            lines.append(f"Stopped: {self.trouble}")
-        if self.left:
-            lines.append("The same command goes on where this run ended.")
-        return lines
 
 
 def run_grid(cells: Sequence[Cell]) -> Summary:
@@ -135,7 +64,7 @@ def run_grid(cells: Sequence[Cell]) -> Summary:
             text = f"unreadable record, its experiment is run again: {path}: {reason}"
             log.warning(text)
             print(text, file=sys.stderr)
-        _describe(cells, output, store)
+        describe(cells, output, store)
         return _Grid(cells, plan, store, runner).run()
     finally:
         log.removeHandler(handler)
@@ -175,48 +104,6 @@ def _check_writable(path: Path) -> None:
             f"the record store cannot be written, so nothing was run: {path}: {error.strerror}; "
             "output=FOLDER names another place"
         ) from error
-
-
-def _describe(cells: Sequence[Cell], output: Path, store: RecordStore) -> None:
-    """Add the grid to ``grid.json``: what `python -m results status` holds the records against.
-
-    Cells of earlier runs stay as long as they have a record. In a job of another launcher all
-    stay: it knows one cell of a sweep only.
-    """
-    described: list[dict[str, Any]] = [
-        {
-            "dataset": cell.dataset,
-            "algorithm": cell.algorithm,
-            "variant": cell.variant,
-            "setting": cell.setting,
-            "protocol": cell.protocol,
-            "seed": cell.seed,
-            "keys": list(cell.keys),
-        }
-        for cell in cells
-    ]
-    path = output / "grid.json"
-    with open(store.path / FOLDER / ".grid", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        known = {record.stem.rpartition("-")[2] for record in store.paths()}
-        job = "SUBMITIT_EXECUTOR" in os.environ
-        merged: dict[str, dict[str, Any]] = {}
-        for old in _read_grid(path):
-            if job or any(key[:16] in known for key in old["keys"]):
-                merged[old["keys"][0]] = old
-        for new in described:
-            first = new["keys"][0]
-            if first not in merged or len(merged[first]["keys"]) < len(new["keys"]):
-                merged[first] = new
-        text = json.dumps({"cells": list(merged.values())}, indent=1)
-        write_atomically(path, text.encode())
-
-
-def _read_grid(path: Path) -> list[dict[str, Any]]:
-    try:
-        return list(json.loads(path.read_bytes())["cells"])
-    except (FileNotFoundError, ValueError, KeyError):
-        return []  # a convenience, not a record: written anew
 
 
 class _Grid:

@@ -19,7 +19,8 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
 from runners.configuration import cell_from_config
-from runners.grid import Summary, run_grid
+from runners.grid import run_grid
+from runners.summary import Summary
 
 SUMMARIES: list[Summary] = []
 """What the runs of this process came to: Hydra hands no return value to the command line."""

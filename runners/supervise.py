@@ -18,8 +18,10 @@ from typing import Any, Literal
 from results.records import Curves, Record, RecordError, RecordStore, read_record
 from runners.claims import FOLDER, Claims
 from runners.experiment import Experiment, Limits
+from runners.pool import POOL
 from runners.provenance import provenance
-from runners.worker import POOL, AbortedError, HolderDiedError, StartError, WorkerDiedError
+from runners.watch import AbortedError
+from runners.worker import HolderDiedError, StartError, WorkerDiedError
 
 Kind = Literal["ran", "shared", "busy", "aborted", "store", "start"]
 

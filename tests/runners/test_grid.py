@@ -8,9 +8,10 @@ import pytest
 
 from results.records import RecordStore
 from runners import grid
-from runners.grid import UsageError, run_grid
+from runners.grid import run_grid
+from runners.pool import POOL
 from runners.schedule import make_plan
-from runners.worker import POOL
+from runners.summary import UsageError
 
 FOREST = "sklearn.ensemble.IsolationForest"
 

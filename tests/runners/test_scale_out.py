@@ -7,7 +7,7 @@ import pytest
 from results.records import RecordStore
 from runners import dask as dask_module
 from runners.faults.sandbox import Sandbox
-from runners.grid import UsageError
+from runners.summary import UsageError
 
 
 def metrics(sandbox):

@@ -11,7 +11,8 @@ import pytest
 from runners import processes
 from runners.experiment import Experiment, Limits
 from runners.faults.sandbox import wait_for
-from runners.worker import AbortedError, HolderDiedError, Worker, WorkerDiedError, _Watch
+from runners.watch import AbortedError, Watch
+from runners.worker import HolderDiedError, Worker, WorkerDiedError
 
 FOREST = "sklearn.ensemble.IsolationForest"
 
@@ -118,7 +119,7 @@ def test_failures_are_told_apart(run, target, status, reason):
     ],
 )
 def test_the_out_of_memory_killer_is_recognised(oom, status, words):
-    watch = _Watch.__new__(_Watch)
+    watch = Watch.__new__(Watch)
     watch.phase, watch.limits, watch.timed_out, watch.tail = "fit", Limits(5), False, b""
     fields = watch._without_result({"status": signal.SIGKILL, "exceeded": False, "oom": oom})
     assert fields["status"] == status
