@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._arrays import read_only
 from ._criteria import CRITERIA
-from ._growing import ADVERSARIES, RankedData, Settings, grow_trees, join_nodes
+from ._growing import ADVERSARIES, RankedData, Settings, grow_trees
+from ._nodes import join_nodes
 from ._params import (
     PARAMETER_CONSTRAINTS,
     resolve_gamma,

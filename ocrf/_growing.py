@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 
 from ._criteria import proxy_decrease
+from ._nodes import Nodes, copy_nodes, new_nodes
 from ._partition import partition_orders
 from ._presort import bit_length, sort_by_key
 from ._random import STREAM_NODES, derive, next_below
@@ -66,39 +67,6 @@ class Points(NamedTuple):
     orders: np.ndarray  # uint32, (2, d, m): the points of each node in ascending order
     lower: np.ndarray  # float64, (d,): the root's cell
     upper: np.ndarray
-
-
-class Nodes(NamedTuple):
-    """The nodes of trees."""
-
-    left: np.ndarray  # int32: left child, counted from the root; -1 in a leaf. Right: the next.
-    feature: np.ndarray  # int32: column of X; -1 in a leaf
-    threshold: np.ndarray  # float64
-    n_samples: np.ndarray  # int32
-    depth: np.ndarray  # int32
-    log_volume: np.ndarray  # float64: log of the cell's share of the training data's box
-
-
-@njit(cache=True, nogil=True)
-def _new_nodes(size: int) -> Nodes:
-    return Nodes(
-        np.empty(size, np.int32),
-        np.empty(size, np.int32),
-        np.empty(size, np.float64),
-        np.empty(size, np.int32),
-        np.empty(size, np.int32),
-        np.empty(size, np.float64),
-    )
-
-
-@njit(cache=True, nogil=True)
-def _copy_nodes(source: Nodes, n: int, target: Nodes, at: int) -> None:
-    target.left[at : at + n] = source.left[:n]
-    target.feature[at : at + n] = source.feature[:n]
-    target.threshold[at : at + n] = source.threshold[:n]
-    target.n_samples[at : at + n] = source.n_samples[:n]
-    target.depth[at : at + n] = source.depth[:n]
-    target.log_volume[at : at + n] = source.log_volume[:n]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -305,12 +273,12 @@ def grow_trees(
     most = 2 * m - 1
     if settings.max_depth < 31:
         most = min(most, (2 << settings.max_depth) - 1)
-    tree = _new_nodes(most)
+    tree = new_nodes(most)
 
     n_nodes = np.zeros(n_trees, np.int64)
     gammas = np.empty(n_trees)
     importances = np.zeros((n_trees, n_features))
-    nodes, used = _new_nodes(most), 0
+    nodes, used = new_nodes(most), 0
     for t in range(n_trees):
         draw_samples(seeds[t], n_samples, bitmap, rows)
         draw_features(seeds[t], n_features, bitmap, columns)
@@ -320,26 +288,11 @@ def grow_trees(
             settings, seeds[t], gammas[t], columns, points, log_volume, tree, importances[t]
         )
         if used + n_nodes[t] > nodes.left.shape[0]:
-            larger = _new_nodes(max(used + n_nodes[t], 2 * nodes.left.shape[0]))
-            _copy_nodes(nodes, used, larger, 0)
+            larger = new_nodes(max(used + n_nodes[t], 2 * nodes.left.shape[0]))
+            copy_nodes(nodes, used, larger, 0)
             nodes = larger
-        _copy_nodes(tree, n_nodes[t], nodes, used)
+        copy_nodes(tree, n_nodes[t], nodes, used)
         used += n_nodes[t]
-    exact = _new_nodes(used)
-    _copy_nodes(nodes, used, exact, 0)
+    exact = new_nodes(used)
+    copy_nodes(nodes, used, exact, 0)
     return n_nodes, exact, gammas, importances
-
-
-def join_nodes(blocks: list[Nodes]) -> Nodes:
-    """Join the nodes of blocks of trees, which are emptied on the way.
-
-    Field by field, so that never more than one field is in memory twice.
-    """
-    if len(blocks) == 1:
-        return blocks.pop()
-    fields = [list(parts) for parts in zip(*blocks, strict=True)]
-    blocks.clear()
-    joined = []
-    while fields:
-        joined.append(np.concatenate(fields.pop(0)))
-    return Nodes(*joined)
