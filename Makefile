@@ -45,8 +45,9 @@ report: $(INSTALLED) ## Write output/report.html from the records
 theory: $(INSTALLED) ## Draw the paper's illustrations of the method
 	$(PY) -m runners.theory --output $(OUTPUT) $(ARGS)
 
-speed: $(INSTALLED) ## Time OneClassRF against isolation forests, side by side
+speed: $(INSTALLED) ## Time OneClassRF against isolation forests, and the other algorithms against their originals
 	$(PY) -m runners.speed $(ARGS)
+	$(PY) -m runners.speed.baselines
 
 faults: $(INSTALLED) ## Break experiments in every way the runner must survive, and print what happened
 	$(PY) -m runners.faults $(ARGS)

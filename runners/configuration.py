@@ -11,6 +11,7 @@ from hydra.core.config_search_path import ConfigSearchPath
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
+from datasets import DataError, content_key
 from runners.experiment import Cell
 from runners.summary import UsageError
 
@@ -32,7 +33,11 @@ def cell_from_config(config: DictConfig) -> Cell:
     resolved = OmegaConf.to_container(task, resolve=True, throw_on_missing=True)
     assert isinstance(resolved, dict)
     variant = _variant(config, algorithm, resolved["algorithm"])
-    return Cell(algorithm, variant, {str(name): value for name, value in resolved.items()})
+    try:
+        content = content_key(resolved["dataset"])
+    except DataError:
+        content = None  # loading says what is wrong with the file or the definition
+    return Cell(algorithm, variant, {str(name): value for name, value in resolved.items()}, content)
 
 
 def _variant(config: DictConfig, name: str, resolved: dict[str, Any]) -> str:

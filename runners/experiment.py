@@ -31,11 +31,15 @@ class Cell:
         Its parameters that differ from that file, ``"a=1,b=2"``, sorted.
     config : dict
         The whole resolved configuration.
+    content : str or None
+        Digest of the user's file that the data come from, where they come from one: results on an
+        older version of it must not pass for results on this one.
     """
 
     algorithm: str
     variant: str
     config: Mapping[str, Any]
+    content: str | None = None
 
     @property
     def dataset(self) -> str:
@@ -86,6 +90,8 @@ class Cell:
         happen to have the same parameters are still two rows.
         """
         identity: dict[str, Any] = {"algorithm_name": self.algorithm, "seed": self.seed}
+        if self.content is not None:
+            identity["content"] = self.content
         for group in ("dataset", "algorithm", "setting", "protocol"):
             left_out = _NOT_IN_KEY.get(group, frozenset())
             # A parameter that is null means what a parameter that is not given means, except to
@@ -109,7 +115,8 @@ class Cell:
     @cached_property
     def data_key(self) -> str:
         """Digest of what loading the data set depends on: cells that share it share the data."""
-        text = json.dumps([self.config["dataset"], self.config.get("data")], sort_keys=True)
+        depends_on = [self.config["dataset"], self.config.get("data"), self.content]
+        text = json.dumps(depends_on, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def experiments(self) -> list[Experiment]:

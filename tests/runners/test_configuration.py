@@ -124,3 +124,21 @@ def test_mistakes_are_named_with_what_would_be_valid(tmp_path, capsys, arguments
         assert words in said
     assert "Traceback" not in said
     assert "Error executing job" not in said
+
+
+def test_a_changed_file_makes_new_experiments(composed, tmp_path):
+    table = tmp_path / "mine.csv"
+    keys = []
+    for content in ("a,label\n1,0\n2,1\n", "a,label\n1,0\n3,1\n", "a,label\n1,0\n2,1\n"):
+        table.write_text(content)
+        [cell] = composed("dataset=custom", f"data.path={table}", "data.anomalies=[1]")
+        keys.append(cell.keys)
+    assert keys[0] == keys[2]
+    assert not set(keys[0]) & set(keys[1])
+
+
+def test_a_missing_file_is_left_to_the_loading(composed, tmp_path):
+    [cell] = composed(
+        "dataset=custom", f"data.path={tmp_path / 'nowhere.csv'}", "data.anomalies=[1]"
+    )
+    assert cell.content is None
