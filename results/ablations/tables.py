@@ -83,8 +83,9 @@ def dataset_markdown(effects: Effects, metric: str) -> str:
                 row.append("--")
                 continue
             error = errors[dataset][level]
-            clear = error > 0 and abs(difference) > MARKED_ERRORS * error
             text = signed(difference)
+            # What rounds to nothing is nothing, however exactly it is known.
+            clear = text.strip("0.") and error > 0 and abs(difference) > MARKED_ERRORS * error
             row.append(f"**{text}**" if clear else text)
         rows.append(row)
     caption = (
