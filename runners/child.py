@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from runners import detectors, processes
+from runners import detectors, processes, scores
 
 ROOT = Path(__file__).resolve().parents[1]
 _LONGEST = 16_000  # characters of a traceback: its end tells more than its beginning
@@ -47,6 +47,7 @@ def run(
     dataset: Any,
     report: Report,
     set_baseline: Callable[[int, int], None],
+    keep_scores: int | None = None,
 ) -> None:
     """Run one experiment and report its phases and its outcome.
 
@@ -62,12 +63,14 @@ def run(
     set_baseline : callable
         Gets the memory that the process holds when fitting begins, as from
         `processes.memory_of`.
+    keep_scores : int, optional
+        Descriptor of an empty file that takes the scores of the test points.
     """
     faulthandler.enable()
     result: dict[str, Any] = {"status": "ok"}
     try:
         _limit_address_space(task["memory_limit_gb"])
-        _measure(task, dataset, report, set_baseline, result)
+        _measure(task, dataset, report, set_baseline, keep_scores, result)
     except MemoryError as error:
         result |= failure("memory", error)
         if not str(error):
@@ -129,6 +132,7 @@ def _measure(
     dataset: Any,
     report: Report,
     set_baseline: Callable[[int, int], None],
+    keep_scores: int | None,
     result: dict[str, Any],
 ) -> None:
     from datasets import make_split
@@ -177,8 +181,10 @@ def _measure(
     result["peak_bytes"] = max(0, processes.peak() - held)
 
     report("phase", "evaluate")
-    scores = detectors.check_scores(raw, split.X_test.shape[0])
-    evaluation = evaluate(split.y_test, -scores)
+    anomaly_scores = -detectors.check_scores(raw, split.X_test.shape[0])
+    evaluation = evaluate(split.y_test, anomaly_scores)
+    if keep_scores is not None:
+        scores.hand_over(keep_scores, split.y_test, anomaly_scores)
     result["metrics"] = {name: float(value) for name, value in evaluation.metrics.items()}
     result["curves"] = Curves.from_arrays(evaluation.curves).encoded
     sys.stdout.flush()

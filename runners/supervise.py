@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from results.records import Curves, Record, RecordError, RecordStore, read_record
+from runners import scores
 from runners.claims import FOLDER, Claims
 from runners.experiment import Experiment, Limits
 from runners.pool import POOL
@@ -165,7 +166,7 @@ def supervise(experiment: Experiment, run: Run) -> Outcome:
             record = (
                 _record(experiment, limits, cause)
                 if cause is not None
-                else _run(experiment, limits, look)
+                else _run(experiment, limits, look, store)
             )
             store.put(record)
             return _outcome("ran", record)
@@ -226,7 +227,7 @@ def _timed_out(store: RecordStore, experiment: Experiment, limits: Limits) -> di
     return None
 
 
-def _run(experiment: Experiment, limits: Limits, look: _Look) -> Record:
+def _run(experiment: Experiment, limits: Limits, look: _Look, store: RecordStore) -> Record:
     started = provenance(limits.threads, experiment.cell.config["algorithm"].get("_target_"))
     for attempt in range(_STARTS):
         try:
@@ -238,7 +239,11 @@ def _run(experiment: Experiment, limits: Limits, look: _Look) -> Record:
             if attempt == _STARTS - 1:
                 reason = f"its worker died {_STARTS} times: {error}"
                 fields = {"status": "crashed", "reason": reason}
-    return _record(experiment, limits, fields, started)
+    kept = fields.pop("scores", None)
+    record = _record(experiment, limits, fields, started)
+    if kept is not None:
+        scores.save(store, record, kept)  # first: who sees the record may count on the scores
+    return record
 
 
 def _record(

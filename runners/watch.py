@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from runners import messages, processes
+from runners import messages, processes, scores
 from runners.child import without_paths
 from runners.experiment import Experiment, Limits
 
@@ -54,6 +54,9 @@ class Watch:
         self.tail = b""
         self.output, theirs = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         os.set_blocking(theirs, True)
+        keep = experiment.cell.config["runner"]["keep_scores"]
+        self.scores = os.memfd_create("scores") if keep else None
+        kept = () if self.scores is None else (self.scores,)
         task = {
             "config": experiment.cell.config,
             "split": experiment.split,
@@ -62,7 +65,7 @@ class Watch:
             "memory_limit_gb": limits.memory_limit_gb,
         }
         try:
-            messages.send(holder.end, "run", task, (theirs,))
+            messages.send(holder.end, "run", task, (theirs, *kept))
         finally:
             os.close(theirs)
 
@@ -93,11 +96,13 @@ class Watch:
                     self.deadline = now + 2 * GRACE_SECONDS
                     messages.send(self.holder.end, "kill")
             self._drain()
+            if self.aborted:
+                raise AbortedError
+            return self._judge()
         finally:
             os.close(self.output)
-        if self.aborted:
-            raise AbortedError
-        return self._judge()
+            if self.scores is not None:
+                os.close(self.scores)
 
     def _take(self, kind: str, body: Any) -> None:
         if kind == "phase":
@@ -133,6 +138,8 @@ class Watch:
         if self.result is None:
             fields |= self._without_result(usage)
         fields["peak_memory_mb"] = None if peak is None else peak / (1 << 20)
+        if self.scores is not None and fields["status"] == "ok":
+            fields["scores"] = scores.take_over(self.scores, fields["counts"]["n_test"])
         return fields
 
     def _without_result(self, usage: Mapping[str, Any]) -> dict[str, Any]:

@@ -132,7 +132,7 @@ def _hold(end: socket.socket) -> None:
         while True:
             kind, task, descriptors = messages.receive(end)
             if kind == "run":
-                _run_one(end, task, dataset, descriptors[0])
+                _run_one(end, task, dataset, *descriptors)
     except messages.ClosedError:
         processes.kill_descendants()
 
@@ -153,7 +153,13 @@ def _load(end: socket.socket, task: Mapping[str, Any]) -> Any:
     return dataset
 
 
-def _run_one(end: socket.socket, task: Mapping[str, Any], dataset: Any, output: int) -> None:
+def _run_one(
+    end: socket.socket,
+    task: Mapping[str, Any],
+    dataset: Any,
+    output: int,
+    keep_scores: int | None = None,
+) -> None:
     shared = mmap.mmap(-1, mmap.PAGESIZE)  # where the child tells what it held before fitting
     oom_before = processes.oom_kills()
     _import_target(task)
@@ -168,13 +174,16 @@ def _run_one(end: socket.socket, task: Mapping[str, Any], dataset: Any, output: 
                 dataset,
                 lambda kind, body: messages.send(end, kind, body),
                 lambda *held: shared.__setitem__(slice(0, 16), struct.pack("qq", *held)),
+                keep_scores,
             )
             sys.stdout.flush()
             sys.stderr.flush()
         finally:
             # No exit handlers: they are the zygote's, and threads of a detector may still run.
             os._exit(0)
-    os.close(output)
+    for descriptor in (output, keep_scores):
+        if descriptor is not None:
+            os.close(descriptor)
     messages.send(end, "started", pid)
     usage = _watch(end, pid, shared, task["memory_limit_gb"])
     oom_after = processes.oom_kills()

@@ -50,6 +50,7 @@ def make_cell(table, tmp_path):
                 "run_all_splits": False,
                 "retry": None,
                 "preparation_timeout": 60.0,
+                "keep_scores": False,
                 "progress": "none",
             }
             | runner,
