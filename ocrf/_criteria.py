@@ -31,7 +31,7 @@ from numba import njit
 GINI, ENTROPY = 0, 1
 CRITERIA = {"gini": GINI, "entropy": ENTROPY}
 
-# Below this share of outliers the two logarithms of the entropy gain cancel to noise, and its
+# With fewer outliers than this the two logarithms of the entropy gain cancel to noise, and its
 # second-order expansion (half the Gini gain, over n) is exact to the same number of digits.
 _FEW_OUTLIERS = 1e-8
 

@@ -185,7 +185,8 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         ------
         ValueError
             For a parameter outside its range (the message names it and what it may be), and for
-            data that are empty, of one row only, not finite or not two-dimensional.
+            data that are empty, of one row only, not finite, not two-dimensional, or with a column
+            whose range overflows.
         TypeError
             For sparse data.
         """
@@ -210,6 +211,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         n_jobs = effective_n_jobs(self.n_jobs)
         data = RankedData(read_only(X), *rank_columns(X, n_jobs))
         self._lower, self._upper = data.lower, data.upper
+        self._refuse_overflowing_ranges()
         min_log_density, max_log_density = resolve_log_densities(
             self.min_log_density, self.max_log_density
         )
@@ -222,7 +224,8 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             gamma_low=gamma_low,
             gamma_high=gamma_high,
             max_depth=self.max_depth_,
-            min_samples_split=int(self.min_samples_split),
+            # One point more than there are says the same as any larger number.
+            min_samples_split=min(int(self.min_samples_split), self.max_samples_ + 1),
             min_log_density=min_log_density,
             max_log_density=max_log_density,
         )
@@ -329,6 +332,15 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         return [
             sample_rows(seed, self._n_samples_fit, self.max_samples_) for seed in self._tree_seeds
         ]
+
+    def _refuse_overflowing_ranges(self) -> None:
+        with np.errstate(over="ignore"):
+            overflowing = np.flatnonzero(np.isinf(self._upper - self._lower))
+        if overflowing.size:
+            raise ValueError(
+                f"OneClassRF: column {overflowing[0]} of X spans more than a float64 can hold; "
+                "rescale it."
+            )
 
     def _set_trees(self, blocks: list[tuple[Any, ...]]) -> None:
         """Join the trees of the blocks and prepare the scoring."""

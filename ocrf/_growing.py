@@ -69,6 +69,13 @@ class Points(NamedTuple):
     upper: np.ndarray
 
 
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+def _log_ratio(part: float, whole: float) -> float:
+    """Return log(part / whole), also where the quotient of two positive numbers underflows."""
+    ratio = part / whole
+    return np.log(ratio) if ratio > 0.0 else np.log(part) - np.log(whole)
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def _plant(
     data: RankedData,
@@ -99,7 +106,7 @@ def _plant(
         low, high = column_values[order[0]], column_values[order[m - 1]]
         points.lower[j], points.upper[j] = low, high
         if low < high:
-            log_volume += np.log((high - low) / (data.upper[column] - data.lower[column]))
+            log_volume += _log_ratio(high - low, data.upper[column] - data.lower[column])
     return log_volume
 
 
@@ -211,15 +218,22 @@ def _grow_tree(
         )
         importances[columns[best]] += proxy_decrease(criterion, gain, float(n), n_outliers) / m
         width = upper[best] - lower[best]
+        left_width, right_width = threshold - lower[best], upper[best] - threshold
+        if right_width == 0.0:
+            # The threshold between neighbouring floats is the upper of them (`midpoint`), here the
+            # cell's end. The middle that it stands for leaves the right child half the gap.
+            last_left = values[best, orders[turn, best, start + n_left - 1]]
+            right_width = 0.5 * (upper[best] - last_left)
+            left_width = width - right_width
         # The smaller child goes on top.
         left_is_smaller = 2 * n_left <= n
         for k in range(2):
             is_left = (k == 1) == left_is_smaller
             slot = child if is_left else child + 1
-            part = threshold - lower[best] if is_left else upper[best] - threshold
+            part = left_width if is_left else right_width
             nodes.n_samples[slot] = n_left if is_left else n - n_left
             nodes.depth[slot] = depth + 1
-            nodes.log_volume[slot] = node_log_volume + np.log(part / width)
+            nodes.log_volume[slot] = node_log_volume + _log_ratio(part, width)
             pending[n_pending, 0] = slot
             pending[n_pending, 1] = start if is_left else start + n_left
             pending[n_pending, 2] = start + n_left if is_left else end

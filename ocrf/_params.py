@@ -35,8 +35,8 @@ PARAMETER_CONSTRAINTS: dict = {
     "adversary": [StrOptions(set(ADVERSARIES))],
     "scoring": [StrOptions(set(SCORINGS))],
     "min_samples_split": [Interval(Integral, 2, None, closed="left")],
-    "min_log_density": [None, Real],
-    "max_log_density": [None, Real],
+    "min_log_density": [None, Interval(Real, None, None, closed="both")],
+    "max_log_density": [None, Interval(Real, None, None, closed="both")],
     "out_of_bounds": [None, StrOptions({"maximal"})],
     "contamination": [StrOptions({"auto"}), Interval(Real, 0, 0.5, closed="right")],
     "n_jobs": [None, Integral],
@@ -44,8 +44,30 @@ PARAMETER_CONSTRAINTS: dict = {
 }
 
 
+# The kernels count rows in 32 bits without a sign, and a tree's nodes, of which there are up to
+# twice as many as points in its sub-sample, in 32 bits with one.
+_MOST_SAMPLES, _MOST_SUBSAMPLED = 2**32 - 1, 2**30
+
+
 def resolve_max_samples(max_samples: str | float, n_samples: int) -> int:
-    """Return the sub-sample's size, from 2 to ``n_samples``."""
+    """Return the sub-sample's size, from 2 to ``n_samples``.
+
+    Raises
+    ------
+    ValueError
+        If there are more rows than the kernels can count.
+    """
+    n_subsample = _n_subsample(max_samples, n_samples)
+    if n_samples > _MOST_SAMPLES or n_subsample > _MOST_SUBSAMPLED:
+        raise ValueError(
+            f"OneClassRF takes up to {_MOST_SAMPLES} samples and sub-samples of up to "
+            f"{_MOST_SUBSAMPLED}; got {n_samples} samples and sub-samples of {n_subsample}: lower "
+            "max_samples, or fit on fewer rows."
+        )
+    return n_subsample
+
+
+def _n_subsample(max_samples: str | float, n_samples: int) -> int:
     if max_samples == "auto":
         return min(max(int(0.2 * n_samples), 100), n_samples)
     if isinstance(max_samples, Integral):
@@ -54,7 +76,7 @@ def resolve_max_samples(max_samples: str | float, n_samples: int) -> int:
                 f"max_samples={max_samples} is greater than the number of samples, {n_samples}; "
                 f"every tree takes all {n_samples} of them.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return min(int(max_samples), n_samples)
     return max(int(max_samples * n_samples), 2)
@@ -76,7 +98,7 @@ def resolve_max_depth(max_depth: str | int | None, n_subsample: int) -> int:
     if max_depth == "auto":
         return math.ceil(math.log2(n_subsample))
     # Each level takes a point at least from the level above: no tree is as deep as its sub-sample.
-    return n_subsample if max_depth is None else int(max_depth)
+    return n_subsample if max_depth is None else min(int(max_depth), n_subsample)
 
 
 def resolve_gamma(gamma: Any) -> tuple[float, float]:

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.ensemble._iforest import _average_path_length
 
 from ocrf import OneClassRF
+from ocrf._params import resolve_max_samples
 from ocrf._scoring import average_path_length
 
 SCORINGS = ["depth", "density", "typical_cell"]
@@ -71,6 +72,23 @@ def test_sub_sample_sizes(n, max_samples, expected):
 def test_sub_sample_beyond_the_data_is_said():
     with pytest.warns(UserWarning, match=r"max_samples=50 is greater than .* 20"):
         assert OneClassRF(max_samples=50).fit(np.eye(20)).max_samples_ == 20
+
+
+@pytest.mark.parametrize(
+    ("n", "max_samples", "n_subsample"), [(2**32, 100, 100), (2**31, 1.0, 2**31)]
+)
+def test_more_rows_than_the_kernels_count_are_refused(n, max_samples, n_subsample):
+    with pytest.raises(ValueError, match=f"got {n} samples and sub-samples of {n_subsample}"):
+        resolve_max_samples(max_samples, n)
+    assert resolve_max_samples(2**30, 2**32 - 1) == 2**30
+
+
+def test_numbers_beyond_any_tree_say_the_same_as_the_largest(X):
+    plain = OneClassRF(n_estimators=3, max_depth=None, random_state=0).fit(X)
+    deep = OneClassRF(n_estimators=3, max_depth=10**30, random_state=0).fit(X)
+    np.testing.assert_array_equal(plain.score_samples(X), deep.score_samples(X))
+    stumps = OneClassRF(n_estimators=3, min_samples_split=10**30, random_state=0).fit(X)
+    assert [tree.node_count for tree in stumps.estimators_] == [1, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -246,6 +264,7 @@ def test_input_is_left_alone(X):
         (np.ones((1, 2)), r"Found array with 1 sample\(s\) .* minimum of 2"),
         (np.empty((3, 0)), r"0 feature\(s\)"),
         ([1.0, 2.0], "Expected 2D array"),
+        ([[0.0, -1.7e308], [0.0, 1.7e308]], "column 1 of X spans more than a float64 can hold"),
     ],
 )
 def test_bad_data_are_named(data, message):
@@ -287,6 +306,7 @@ def test_wrong_width_at_scoring(X):
         ("scoring", "votes"),
         ("min_samples_split", 1),
         ("min_log_density", "low"),
+        ("min_log_density", np.nan),
         ("max_log_density", [1.0]),
         ("out_of_bounds", "minimal"),
         ("contamination", 0.0),

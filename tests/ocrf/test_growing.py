@@ -177,6 +177,30 @@ def test_leaves_share_out_points_and_volume(kind, seed):
         assert tree.max_depth <= forest.max_depth_
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        [1.0, np.nextafter(1.0, 2.0)],
+        [1.0, np.nextafter(1.0, 0.0)],
+        1.0 + 2.0**-52 * np.arange(8),
+        [0.0, 1e-200, 1e200],
+        [-1e300, 0.0, 5e-324, 1e300],
+    ],
+)
+def test_no_leaf_is_without_volume(column):
+    """Neighbouring floats have no midpoint, and shares of a cell may be below the smallest float."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.choice(column, 200), rng.normal(size=200)])
+    for scoring in ("density", "typical_cell"):
+        forest = OneClassRF(n_estimators=10, max_depth=None, scoring=scoring, random_state=0).fit(X)
+        assert np.isfinite(forest.score_samples(X)).all()
+    for tree in forest.estimators_:
+        assert 0 in tree.feature
+        assert np.isfinite(tree.log_volume).all()
+        shares = np.exp(tree.log_volume[tree.is_leaf] - tree.log_volume[0])
+        np.testing.assert_allclose(shares.sum(), 1.0, rtol=1e-12)
+
+
 @pytest.mark.parametrize("kind", ["normal", "ties", "duplicates"])
 def test_unbounded_trees_end_in_coincident_points(kind):
     X = sample(kind, 200, 3, 0)
