@@ -14,7 +14,7 @@ from ocrf import OneClassRF
 from results.ablations.choice import choices, choices_markdown, choose
 from results.ablations.effects import effects, summarise
 from results.ablations.studies import REFERENCE, STUDIES, TARGET
-from results.ablations.write import skeleton, write_ablations
+from results.ablations.write import FILE, skeleton, write_ablations
 from results.cli import main
 from results.experiments import from_records
 from results.output import Output
@@ -254,3 +254,11 @@ def test_records_without_ablations_are_refused(tmp_path, capsys):
     write_fast(tmp_path / "records", [make_record()])
     assert main(["ablations", "--output", str(tmp_path)]) == 2
     assert "hold no ablation" in capsys.readouterr().err
+
+
+def test_the_published_document_is_that_of_the_published_records(tmp_path, monkeypatch):
+    """Every number of results/ABLATIONS.md comes from results/published/ablations.parquet."""
+    without_figures(monkeypatch)
+    records = FILE.parent / "published" / "ablations.parquet"
+    assert main(["ablations", "--records", str(records), "--output", str(tmp_path)]) == 0
+    assert (tmp_path / "ABLATIONS.md").read_text() == FILE.read_text()
