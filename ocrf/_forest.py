@@ -24,15 +24,10 @@ from ._params import (
 )
 from ._presort import rank_columns
 from ._sampling import sample_features, sample_rows
-from ._scoring import depth_scores, leaf_depths, leaf_log_densities
-from ._traversal import (
-    block_rows,
-    log_sum_exp_over_trees,
-    outside_box,
-    pack_nodes,
-    sum_over_trees,
-)
+from ._scoring import leaf_values, score_rows
+from ._traversal import block_rows, outside_box
 from ._tree import OneClassTree
+from ._trees import pack_trees, unpack_tree
 
 # Rows that are scored at a time: what has to be copied or kept per row is bounded by it.
 _CHUNK_BYTES = 16 * 2**20
@@ -97,7 +92,8 @@ class OneClassRF(OutlierMixin, BaseEstimator):
     Attributes
     ----------
     estimators_ : list of OneClassTree
-        The trees, for inspection.
+        The trees, for inspection, made anew from the forest's own arrays each time they are asked
+        for.
     estimators_features_, estimators_samples_ : lists of int64 arrays
         Columns and rows that each tree was grown on.
     feature_importances_ : float64 array of shape (n_features,)
@@ -294,34 +290,25 @@ class OneClassRF(OutlierMixin, BaseEstimator):
 
     @property
     def estimators_(self) -> list[OneClassTree]:
-        """The trees, as views of the forest's arrays."""
+        """The trees, for inspection."""
         check_is_fitted(self)
-        features = self.estimators_features_
-        trees = []
-        for t in range(self._tree_seeds.shape[0]):
-            part = slice(self._first_node[t], self._first_node[t + 1])
-            left = self._trees.left[part]
-            trees.append(
-                OneClassTree(
-                    children_left=left,
-                    children_right=np.where(left < 0, left, left + 1),
-                    feature=self._trees.feature[part],
-                    threshold=self._trees.threshold[part],
-                    n_node_samples=self._trees.n_samples[part],
-                    depth=self._trees.depth[part],
-                    log_volume=self._trees.log_volume[part],
-                    features=features[t],
-                    gamma=float(self.gammas_[t]),
-                )
+        return [
+            unpack_tree(
+                self._trees,
+                t,
+                features=features,
+                n_features=self.n_features_in_,
+                gamma=float(self.gammas_[t]),
             )
-        return trees
+            for t, features in enumerate(self.estimators_features_)
+        ]
 
     @property
     def estimators_features_(self) -> list[np.ndarray]:
         """The columns of each tree, ascending."""
         check_is_fitted(self)
         return [
-            sample_features(seed, self.n_features_in_, self.max_features_tree_)
+            sample_features(seed, self.n_features_in_, self.max_features_tree_).astype(np.int64)
             for seed in self._tree_seeds
         ]
 
@@ -330,7 +317,8 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         """The rows of each tree's sub-sample, ascending."""
         check_is_fitted(self)
         return [
-            sample_rows(seed, self._n_samples_fit, self.max_samples_) for seed in self._tree_seeds
+            sample_rows(seed, self._n_samples_fit, self.max_samples_).astype(np.int64)
+            for seed in self._tree_seeds
         ]
 
     def _refuse_overflowing_ranges(self) -> None:
@@ -346,24 +334,16 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         """Join the trees of the blocks and prepare the scoring."""
         n_nodes, nodes, gammas, importances = map(list, zip(*blocks, strict=True))
         blocks.clear()
-        self._trees = join_nodes(nodes)
+        self._trees = pack_trees(join_nodes(nodes), np.concatenate(n_nodes))
         self.gammas_ = np.concatenate(gammas)
-        self._first_node = np.concatenate([[0], np.cumsum(np.concatenate(n_nodes))])
-        self._nodes = pack_nodes(
-            self._trees.left, self._trees.feature, self._trees.threshold, self._first_node
-        )
         importances = np.concatenate(importances).mean(axis=0)
         total = importances.sum()
         self.feature_importances_ = importances / total if total > 0 else importances
 
-        if self.scoring == "depth":
-            self._leaf_value = leaf_depths(self._trees.depth, self._trees.n_samples)
-        elif self.scoring == "density":
-            self._leaf_value = leaf_log_densities(
-                self._trees.n_samples, self._trees.log_volume, self.max_samples_
-            )
-        else:
-            self._leaf_value = self._trees.n_samples / self.max_samples_
+        # Kept beside the values that belong to it: the parameter may be set to another before the
+        # next fit.
+        self._scoring = self.scoring
+        self._leaf_value = leaf_values(self._scoring, self._trees, self.max_samples_)
 
     def _score_samples(self, X: Any) -> np.ndarray:
         """Score valid input."""
@@ -378,7 +358,9 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         def score_chunk(start: int) -> None:
             part = slice(start, min(start + chunk, n_samples))
             rows = read_only(np.ascontiguousarray(X[part], dtype=np.float64))
-            scores[part] = self._score_rows(rows)
+            scores[part] = score_rows(
+                self._scoring, self._trees, self._leaf_value, self.max_samples_, rows, size
+            )
             if self.out_of_bounds:
                 outside_box(rows, read_only(self._lower), read_only(self._upper), outside[part])
 
@@ -388,21 +370,3 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         if self.out_of_bounds and outside.any():
             scores[outside] = scores.min()
         return scores
-
-    def _score_rows(self, rows: np.ndarray) -> np.ndarray:
-        """Score C-contiguous float64 rows."""
-        n_trees = self._tree_seeds.shape[0]
-        nodes, leaf_value = read_only(self._nodes), read_only(self._leaf_value)
-        walk = (rows, nodes.view(np.float64), nodes, read_only(self._first_node))
-        size = block_rows(rows.shape[1])
-        total = np.empty(rows.shape[0])
-        if self.scoring == "depth":
-            sum_over_trees(*walk, leaf_value, size, total)
-            return depth_scores(total, n_trees, self.max_samples_)
-        if self.scoring == "density":
-            log_sum_exp_over_trees(*walk, leaf_value, size, total)
-            return total - np.log(n_trees)
-        sum_over_trees(*walk, leaf_value, size, total)
-        log_volume = np.empty(rows.shape[0])
-        log_sum_exp_over_trees(*walk, read_only(self._trees.log_volume), size, log_volume)
-        return np.log(total) - log_volume

@@ -7,6 +7,10 @@ from typing import Any
 import numpy as np
 from scipy.special import digamma
 
+from ._arrays import read_only
+from ._traversal import log_sum_exp_over_trees, sum_over_trees
+from ._trees import Trees
+
 
 def average_path_length(n: Any) -> np.ndarray:
     """Return c(n), the average depth of a point in an extremely randomised tree on n points.
@@ -52,3 +56,52 @@ def depth_scores(total_depth: np.ndarray, n_trees: int, n_subsample: int) -> np.
     """Turn sums of leaf depths into -s(x), log2 s(x) = -(mean of d_t + c(n_t)) / c(n)."""
     scale = average_path_length(n_subsample)
     return -np.exp2(-total_depth / (n_trees * scale))
+
+
+def leaf_values(scoring: str, trees: Trees, n_subsample: int) -> np.ndarray:
+    """Return what each node adds to a row's score, should the row end there."""
+    if scoring == "depth":
+        return leaf_depths(trees.depth, trees.n_samples)
+    if scoring == "density":
+        return leaf_log_densities(trees.n_samples, trees.log_volume, n_subsample)
+    return trees.n_samples / n_subsample
+
+
+def score_rows(
+    scoring: str,
+    trees: Trees,
+    leaf_value: np.ndarray,
+    n_subsample: int,
+    rows: np.ndarray,
+    block_size: int,
+) -> np.ndarray:
+    """Score rows.
+
+    Parameters
+    ----------
+    scoring : {"depth", "density", "typical_cell"}
+    trees : Trees
+    leaf_value : float64 array of shape (n_nodes,)
+        `leaf_values` of the same scoring.
+    n_subsample : int
+    rows : float64 array of shape (n_rows, n_features), C-contiguous
+    block_size : int
+        Rows that are taken down a tree together; it does not show in the result.
+
+    Returns
+    -------
+    scores : float64 array of shape (n_rows,)
+    """
+    packed = read_only(trees.packed)
+    walk = (read_only(rows), packed.view(np.float64), packed, read_only(trees.first_node))
+    n_trees = trees.first_node.shape[0] - 1
+    total = np.empty(rows.shape[0])
+    if scoring == "density":
+        log_sum_exp_over_trees(*walk, read_only(leaf_value), block_size, total)
+        return total - np.log(n_trees)
+    sum_over_trees(*walk, read_only(leaf_value), block_size, total)
+    if scoring == "depth":
+        return depth_scores(total, n_trees, n_subsample)
+    log_volume = np.empty(rows.shape[0])
+    log_sum_exp_over_trees(*walk, read_only(trees.log_volume), block_size, log_volume)
+    return np.log(total) - log_volume

@@ -60,6 +60,16 @@ def pack_nodes(
     return nodes
 
 
+def unpack_nodes(packed: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what `pack_nodes` packed, of one tree: left, feature, threshold."""
+    links = packed[:, 1]
+    left = (links & _LOW_32).astype(np.int32)
+    feature = (links >> _SHIFT).astype(np.int32)
+    is_leaf = left == np.arange(left.shape[0])
+    left[is_leaf] = feature[is_leaf] = -1
+    return left, feature, packed[:, 0].copy().view(np.float64)
+
+
 @njit(cache=True, nogil=True)
 def _pack_links(
     left: np.ndarray, feature: np.ndarray, first_node: np.ndarray, nodes: np.ndarray

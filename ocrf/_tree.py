@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
+from sklearn.utils import check_array
 
 from ._arrays import read_only
 from ._traversal import block_rows, leaves_of_tree, pack_nodes
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OneClassTree:
     """A fitted tree. Node 0 is the root; a leaf has children and feature -1.
 
@@ -33,6 +34,8 @@ class OneClassTree:
         the training data has volume 1. Features that are constant in the sub-sample do not count.
     features : int64 array
         The columns that the tree was grown on.
+    n_features : int
+        Number of columns of the training data.
     gamma : float
         The tree's expected number of outliers per inlier.
     """
@@ -45,7 +48,15 @@ class OneClassTree:
     depth: np.ndarray
     log_volume: np.ndarray
     features: np.ndarray
+    n_features: int
     gamma: float
+
+    def __repr__(self) -> str:
+        """Return a line, where the arrays would fill pages."""
+        return (
+            f"OneClassTree(node_count={self.node_count}, max_depth={self.max_depth}, "
+            f"gamma={self.gamma:g})"
+        )
 
     @property
     def node_count(self) -> int:
@@ -73,8 +84,17 @@ class OneClassTree:
         Returns
         -------
         leaves : int64 array of shape (n_samples,)
+
+        Raises
+        ------
+        ValueError
+            If `X` has not as many columns as the training data, or is not finite.
         """
-        X = read_only(np.ascontiguousarray(X, dtype=np.float64))
+        X = read_only(check_array(X, dtype=np.float64, order="C", input_name="X"))
+        if X.shape[1] != self.n_features:
+            raise ValueError(
+                f"X has {X.shape[1]} features, but the tree was grown on {self.n_features}."
+            )
         first_node = np.array([0, self.node_count])
         nodes = read_only(pack_nodes(self.children_left, self.feature, self.threshold, first_node))
         leaves = np.empty(X.shape[0], np.int64)
@@ -87,6 +107,7 @@ class OneClassTree:
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            All the columns of the training data.
 
         Returns
         -------

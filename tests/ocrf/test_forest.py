@@ -1,5 +1,7 @@
 """The estimator: inputs, parameters, scores and inspection."""
 
+import dataclasses
+import pickle
 import re
 
 import numpy as np
@@ -387,6 +389,50 @@ def test_apply_and_decision_path_agree_with_the_splits(X):
     for tree, rows in zip(forest.estimators_, forest.estimators_samples_, strict=True):
         filled = np.bincount(tree.apply(X[rows]), minlength=tree.node_count)
         np.testing.assert_array_equal(filled[tree.is_leaf], tree.n_node_samples[tree.is_leaf])
+
+
+def test_a_tree_refuses_rows_it_was_not_grown_for(X):
+    tree = OneClassRF(n_estimators=1, random_state=0).fit(X).estimators_[0]
+    with pytest.raises(ValueError, match="X has 2 features, but the tree was grown on 3"):
+        tree.apply(X[:, :2])
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        tree.decision_path(X[0])
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        tree.apply([[0.0, np.nan, 0.0]])
+
+
+def test_inspection_is_in_plain_types(X):
+    forest = OneClassRF(n_estimators=2, gamma=0.5, random_state=0).fit(X)
+    for tree, columns, rows in zip(
+        forest.estimators_, forest.estimators_features_, forest.estimators_samples_, strict=True
+    ):
+        assert columns.dtype == rows.dtype == tree.features.dtype == np.int64
+        assert tree.n_features == 3
+        assert repr(tree) == (
+            f"OneClassTree(node_count={tree.node_count}, max_depth={tree.max_depth}, gamma=0.5)"
+        )
+
+
+def test_a_fitted_forest_pickles_whole_and_compactly(X):
+    forest = OneClassRF(n_estimators=20, max_depth=None, random_state=0).fit(X)
+    pickled = pickle.dumps(forest)
+    loaded = pickle.loads(pickled)
+    np.testing.assert_array_equal(loaded.score_samples(X), forest.score_samples(X))
+    for a, b in zip(loaded.estimators_, forest.estimators_, strict=True):
+        for field in dataclasses.fields(a):
+            np.testing.assert_array_equal(getattr(a, field.name), getattr(b, field.name))
+    n_nodes = sum(tree.node_count for tree in forest.estimators_)
+    assert len(pickled) < 40 * n_nodes + 5000
+
+
+@pytest.mark.parametrize("scoring", SCORINGS)
+def test_a_scoring_set_after_the_fit_waits_for_the_next(X, scoring):
+    forest = OneClassRF(n_estimators=5, random_state=0).fit(X)
+    before = forest.score_samples(X)
+    forest.set_params(scoring=scoring)
+    np.testing.assert_array_equal(forest.score_samples(X), before)
+    again = OneClassRF(n_estimators=5, scoring=scoring, random_state=0).fit(X)
+    np.testing.assert_array_equal(forest.fit(X).score_samples(X), again.score_samples(X))
 
 
 @pytest.mark.parametrize("random_state", [0, np.random.RandomState(3)])

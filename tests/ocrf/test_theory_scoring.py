@@ -119,6 +119,7 @@ def test_isolation_forests_trees_are_walked_alike(seed):
         depth=(theirs.compute_node_depths()[order] - 1).astype(np.int32),
         log_volume=np.zeros(order.size),
         features=np.arange(4),
+        n_features=4,
         gamma=1.0,
     )
     leaves = tree.apply(X)

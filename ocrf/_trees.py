@@ -1,0 +1,61 @@
+"""The trees of a fitted forest, one after the other, every fact about a node kept once."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._nodes import Nodes
+from ._traversal import pack_nodes, unpack_nodes
+from ._tree import OneClassTree
+
+
+class Trees(NamedTuple):
+    """What is kept of the trees: 32 bytes a node."""
+
+    first_node: np.ndarray  # int64, (n_trees + 1,): where each tree begins, and the last one ends
+    packed: np.ndarray  # uint64, (n_nodes, 2): threshold, feature and left child (`_traversal`)
+    n_samples: np.ndarray  # int32, (n_nodes,)
+    depth: np.ndarray  # int32
+    log_volume: np.ndarray  # float64
+
+
+def pack_trees(nodes: Nodes, n_nodes: np.ndarray) -> Trees:
+    """Return trees as they are kept.
+
+    Parameters
+    ----------
+    nodes : Nodes
+        The trees one after the other.
+    n_nodes : int64 array of shape (n_trees,)
+        Nodes of each tree.
+    """
+    first_node = np.concatenate([[0], np.cumsum(n_nodes)])
+    return Trees(
+        first_node=first_node,
+        packed=pack_nodes(nodes.left, nodes.feature, nodes.threshold, first_node),
+        n_samples=nodes.n_samples,
+        depth=nodes.depth,
+        log_volume=nodes.log_volume,
+    )
+
+
+def unpack_tree(
+    trees: Trees, t: int, *, features: np.ndarray, n_features: int, gamma: float
+) -> OneClassTree:
+    """Return one of the trees, to be looked at."""
+    part = slice(trees.first_node[t], trees.first_node[t + 1])
+    left, feature, threshold = unpack_nodes(trees.packed[part])
+    return OneClassTree(
+        children_left=left,
+        children_right=np.where(left < 0, left, left + 1),
+        feature=feature,
+        threshold=threshold,
+        n_node_samples=trees.n_samples[part],
+        depth=trees.depth[part],
+        log_volume=trees.log_volume[part],
+        features=features,
+        n_features=n_features,
+        gamma=gamma,
+    )
