@@ -1,6 +1,16 @@
 """``python -m runners``: run one cell, or with ``-m`` a sweep of cells."""
 
-from runners.app import main
+import sys
+
+INTERRUPTED = 130  # 128 + SIGINT
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    try:
+        # Inside: the imports take a second, and a Ctrl-C in it deserves no traceback either.
+        from runners.app import main
+
+        status = main()
+    except KeyboardInterrupt:
+        print("Ctrl-C: ended before an experiment began", file=sys.stderr)
+        status = INTERRUPTED
+    raise SystemExit(status)

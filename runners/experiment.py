@@ -177,18 +177,9 @@ class Limits:
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Limits:
-        """Take the limits from a cell's configuration.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a limit is no number, or not positive.
-        """
+        """Take the limits from a cell's configuration, which `runners.preflight` has checked."""
         runner = config["runner"]
-        for name in ("timeout", "n_splits", "seed"):
-            if isinstance(config[name], bool) or not isinstance(config[name], int | float):
-                raise TypeError(f"{name} must be a number, got {config[name]!r}")
-        limits = cls(
+        return cls(
             timeout=float(config["timeout"]),
             memory_limit_gb=runner["memory_limit_gb"],
             allow_labels=bool(config["allow_labels"]),
@@ -196,11 +187,6 @@ class Limits:
             preparation_timeout=float(runner["preparation_timeout"]),
             run_all_splits=bool(runner["run_all_splits"]),
         )
-        for name in ("timeout", "memory_limit_gb", "threads", "preparation_timeout"):
-            value = getattr(limits, name)
-            if value is not None and not value > 0:
-                raise ValueError(f"{name} must be positive, got {value!r}")
-        return limits
 
     def recorded(self) -> dict[str, Any]:
         """Return what a record says about its limits."""

@@ -16,23 +16,20 @@ from typing import Any
 
 from joblib import Parallel, cpu_count, delayed, parallel_config
 
-from results.records import (
-    FAILED_STATUSES,
-    RecordStore,
-    write_atomically,
-)
-from runners.claims import FOLDER
-from runners.experiment import Cell, Experiment, Limits
+from results.records import FAILED_STATUSES, RecordStore
+from runners.experiment import Cell, Experiment
 from runners.gridfile import describe
-from runners.progress import MODES, Progress, log, log_to
+from runners.pool import POOL
+from runners.preflight import check_settings, check_writable
+from runners.progress import Progress, log, log_to
 from runners.schedule import Plan, Schedule, make_plan
-from runners.summary import Summary, UsageError
+from runners.summary import Summary, counted
 from runners.supervise import STOP, Outcome, Run, supervise
 
-BACKENDS = ("threads", "dask")
 _GRACE_SECONDS = 15.0  # for experiments on other machines to end when told to
 _LONELY_SECONDS = 60.0  # without a Dask worker before the run gives up
 _WAIT_SECONDS = 0.5  # between two looks at what another run has in hand
+_SLOW_START_SECONDS = 8.0  # after which the start of the workers is explained
 
 
 class _GiveUpError(Exception):
@@ -51,10 +48,10 @@ def run_grid(cells: Sequence[Cell]) -> Summary:
     """
     config = cells[0].config
     runner = config["runner"]
-    _check(cells)
+    check_settings(cells)
     output = Path(config["output"]).resolve()
     store = RecordStore(output / "records")
-    _check_writable(store.path)
+    check_writable(store.path)
     store.tidy()
     handler = log_to(output / "run.log")
     STOP.clear()
@@ -69,41 +66,6 @@ def run_grid(cells: Sequence[Cell]) -> Summary:
     finally:
         log.removeHandler(handler)
         handler.close()
-
-
-def _check(cells: Sequence[Cell]) -> None:
-    for cell in cells:
-        try:
-            Limits.from_config(cell.config)
-        except (TypeError, ValueError) as error:
-            raise UsageError(str(error)) from error
-        if cell.n_splits < 1:
-            raise UsageError(f"n_splits must be at least 1, got {cell.n_splits}")
-    runner = cells[0].config["runner"]
-    if runner["backend"] not in BACKENDS:
-        raise UsageError(
-            f"runner.backend must be one of {', '.join(BACKENDS)}, got {runner['backend']!r}"
-        )
-    if runner["retry"] not in (None, "failed"):
-        raise UsageError(f"runner.retry must be null or failed, got {runner['retry']!r}")
-    if runner["progress"] not in MODES:
-        raise UsageError(
-            f"runner.progress must be one of {', '.join(MODES)}, got {runner['progress']!r}"
-        )
-    if runner["n_jobs"] == 0:
-        raise UsageError("runner.n_jobs must not be 0; -1 stands for all cores")
-
-
-def _check_writable(path: Path) -> None:
-    probe = path / FOLDER / f".probe.{uuid.uuid4().hex[:8]}"
-    try:
-        write_atomically(probe, b"probe")
-        probe.unlink()
-    except OSError as error:
-        raise UsageError(
-            f"the record store cannot be written, so nothing was run: {path}: {error.strerror}; "
-            "output=FOLDER names another place"
-        ) from error
 
 
 class _Grid:
@@ -125,12 +87,12 @@ class _Grid:
 
     def run(self) -> Summary:
         plan = self.plan
-        n_cells = len(set(self.cells))
-        head = f"{plan.experiments} experiments in {n_cells} cells"
+        cells = counted(len(set(self.cells)), "cell")
+        head = f"{counted(plan.experiments, 'experiment')} in {cells}"
         skipped = f"{len(plan.done)} skipped as done before, {len(plan.todo)} to run"
         with self._backend() as (n_jobs, trouble), self._signals():
             self.progress = Progress(plan, n_jobs, self.settings["progress"], sys.stdout)
-            with self.progress, self._watched(trouble):
+            with self.progress, self._watched(trouble), self._slow_start():
                 self.progress.say(f"{head}: {skipped}, {n_jobs} at a time")
                 self._work(n_jobs)
         summary = self._summary()
@@ -193,6 +155,26 @@ class _Grid:
             self.trouble = outcome.message
             log.error(outcome.message)
             self._abort()
+
+    @contextlib.contextmanager
+    def _slow_start(self) -> Iterator[None]:
+        """Say why nothing happens while the first worker starts, if that takes long."""
+
+        def explain() -> None:
+            if local and not POOL.started and not self._ending():
+                self.progress.say(
+                    "the workers are starting; in a fresh checkout they compile the kernels first, "
+                    "which takes a minute"
+                )
+
+        local = self.settings["backend"] == "threads" and bool(self.plan.todo)
+        timer = threading.Timer(_SLOW_START_SECONDS, explain)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
     def _ending(self) -> bool:
         return self.stopped_by is not None or bool(self.trouble)

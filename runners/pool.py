@@ -44,6 +44,12 @@ class Pool:
         else:
             self._take_back(worker)
 
+    @property
+    def started(self) -> bool:
+        """Whether a worker has finished starting."""
+        with self._lock:
+            return any(worker.started for worker in (*self._free, *self._busy))
+
     def _take_back(self, worker: Worker) -> None:
         with self._lock:
             self._busy.discard(worker)

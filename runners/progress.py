@@ -175,7 +175,7 @@ class Progress:
         if failed := sum(self.counts[status] for status in FAILED_STATUSES):
             parts.append(f"{failed} failed")
         parts.append(f"{_duration(self.elapsed())} elapsed")
-        if (left := self.seconds_left()) is not None:
+        if self.done < self._total and (left := self.seconds_left()) is not None:
             parts.append(f"about {_duration(left)} left")
         return ", ".join(parts)
 

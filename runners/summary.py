@@ -10,6 +10,11 @@ from results.records import FAILED_STATUSES, NA_STATUSES
 _MOST_REASONS = 20  # lines of a summary
 
 
+def counted(n: int, noun: str) -> str:
+    """Return ``"1 cell"``, ``"2 cells"``."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
 class UsageError(Exception):
     """The grid cannot be run as asked; the message says what is wrong and what would be right."""
 

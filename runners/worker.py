@@ -94,6 +94,11 @@ class Worker:
         """The zygote's process id."""
         return self._process.pid
 
+    @property
+    def started(self) -> bool:
+        """Whether the zygote has imported everything."""
+        return self._ready
+
     def has(self, data_key: str) -> bool:
         """Whether a data set is loaded here."""
         return data_key in self._holders

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from runners.experiment import Cell, Limits
+from runners.experiment import Cell
 
 
 def changed(cell, path, value):
@@ -84,19 +84,3 @@ def test_keys_do_not_change_between_versions():
     }
     key = Cell("iforest", "", config).key(3)
     assert key == "f05b71c808d8de8eecc74d69e0b38af364b8da53f3123c0d09e4aeb787accbfc"
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "error"),
-    [
-        ("timeout", 0, "timeout must be positive"),
-        ("timeout", "soon", "timeout must be a number"),
-        ("timeout", True, "timeout must be a number"),
-        ("n_splits", "all", "n_splits must be a number"),
-        ("runner.memory_limit_gb", -1.0, "memory_limit_gb must be positive"),
-        ("runner.threads_per_experiment", 0, "threads must be positive"),
-    ],
-)
-def test_limits_are_checked(make_cell, name, value, error):
-    with pytest.raises((TypeError, ValueError), match=error):
-        Limits.from_config(changed(make_cell(), name, value).config)

@@ -1,0 +1,86 @@
+"""What must hold before a grid begins, so that nothing is found out after an hour."""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from results.records import write_atomically
+from runners.claims import FOLDER
+from runners.experiment import Cell
+from runners.progress import MODES
+from runners.summary import UsageError
+
+BACKENDS: Final = ("threads", "dask")
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _positive(value: Any) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and math.isfinite(value) and value > 0
+
+
+def _boolean(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+_RULES: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
+    "n_splits": ("a whole number, at least 1", lambda v: _whole(v) and v >= 1),
+    "timeout": ("a positive number of seconds", _positive),
+    "seed": ("a whole number, at least 0", lambda v: _whole(v) and v >= 0),
+    "allow_labels": ("true or false", _boolean),
+    "runner.backend": (f"one of {', '.join(BACKENDS)}", lambda v: v in BACKENDS),
+    "runner.n_jobs": ("a whole number other than 0 (-1: all cores)", lambda v: _whole(v) and v),
+    "runner.threads_per_experiment": (
+        "a whole number, at least 1",
+        lambda v: _whole(v) and v >= 1,
+    ),
+    "runner.memory_limit_gb": ("null or a positive number", lambda v: v is None or _positive(v)),
+    "runner.run_all_splits": ("true or false", _boolean),
+    "runner.retry": ("null or failed", lambda v: v in (None, "failed")),
+    "runner.preparation_timeout": ("a positive number of seconds", _positive),
+    "runner.keep_scores": ("true or false", _boolean),
+    "runner.progress": (f"one of {', '.join(MODES)}", lambda v: v in MODES),
+}
+
+
+def check_settings(cells: Iterable[Cell]) -> None:
+    """Check what the runner itself reads; algorithms and data sets check their own parameters.
+
+    Raises
+    ------
+    UsageError
+        Naming the first setting that is wrong, and what would be right.
+    """
+    for cell in cells:
+        for name, (words, holds) in _RULES.items():
+            value: Any = cell.config
+            for part in name.split("."):
+                value = value[part]
+            if not holds(value):
+                raise UsageError(f"{name} must be {words}, got {value!r}")
+
+
+def check_writable(path: Path) -> None:
+    """Check that records can be written below a folder.
+
+    Raises
+    ------
+    UsageError
+        If they cannot.
+    """
+    probe = path / FOLDER / f".probe.{uuid.uuid4().hex[:8]}"
+    try:
+        write_atomically(probe, b"probe")
+        probe.unlink()
+    except OSError as error:
+        raise UsageError(
+            f"the record store cannot be written, so nothing was run: {path}: {error.strerror}; "
+            "output=FOLDER names another place"
+        ) from error
