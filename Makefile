@@ -8,8 +8,9 @@ EXPERIMENT ?= benchmark
 # Hydra overrides, e.g. ARGS="algorithm=iforest,lof n_splits=3"
 ARGS       ?=
 OUTPUT     ?= output
-# Where pytest puts its load; `make test TESTS=tests/ocrf` runs a part of the suite.
+# `make test TESTS=tests/ocrf` runs a part of the suite, JOBS=0 without worker processes.
 TESTS      ?=
+JOBS       ?= 2
 
 .DEFAULT_GOAL := help
 .PHONY: help setup benchmark data tables figures report theory speed faults test lint format lock clean
@@ -53,7 +54,7 @@ faults: $(INSTALLED) ## Break experiments in every way the runner must survive, 
 	$(PY) -m runners.faults $(ARGS)
 
 test: $(INSTALLED) ## Run the whole test suite
-	$(PY) -m pytest $(TESTS)
+	$(PY) -m pytest --numprocesses $(JOBS) --dist loadfile $(TESTS)
 
 lint: $(INSTALLED) ## Check style (ruff) and types (mypy)
 	$(PY) -m ruff check .
