@@ -19,7 +19,7 @@ to nothing:
     a log2(1 + e / u) + (n - a) log2(1 - e / w)
 
 The gain is the decrease less the factor n'^2 / (n + n') (Gini) or in nats (entropy). Both are
-convex functions of (a, lambda) for a fixed node, zero where a / n = lambda; `_splitter` uses
+convex functions of (a, lambda) for a fixed node, zero where a / n = lambda; `_runs` uses
 that.
 """
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._arrays import read_only
 from ._criteria import CRITERIA
-from ._growing import ADVERSARIES, RankedData, Settings, grow_trees
+from ._growing import ADVERSARIES, Settings, grow_trees
 from ._nodes import join_nodes
 from ._params import (
     PARAMETER_CONSTRAINTS,
@@ -22,6 +22,7 @@ from ._params import (
     resolve_max_features,
     resolve_max_samples,
 )
+from ._planting import RankedData
 from ._presort import rank_columns
 from ._sampling import sample_features, sample_rows
 from ._scoring import leaf_values, score_rows

@@ -14,9 +14,9 @@ import numpy as np
 from numba import njit
 
 from ._criteria import proxy_decrease
-from ._nodes import Nodes, copy_nodes, new_nodes
+from ._nodes import Nodes, copy_nodes, log_ratio, new_nodes
 from ._partition import partition_orders
-from ._presort import bit_length, sort_by_key
+from ._planting import Points, RankedData, plant
 from ._random import STREAM_NODES, derive, next_below
 from ._sampling import draw_features, draw_gamma, draw_samples
 from ._splitter import best_split, most_runs, work_size
@@ -27,9 +27,6 @@ ADVERSARIES = {"adaptive": ADAPTIVE, "naive": NAIVE}
 # Pending nodes of a depth-first walk that takes the smaller child first: at most log2 of the
 # points.
 _MAX_PENDING = 66
-
-# Rows of the training data that fit the cache while a tree's features are read from them.
-_GATHER_ROWS = 1024
 
 _NODE_LEFT, _NODE_RIGHT = np.uint64(0), np.uint64(1)
 
@@ -48,66 +45,6 @@ class Settings(NamedTuple):
     min_samples_split: int
     min_log_density: float  # a node at or beyond either is a leaf; infinite for no bound
     max_log_density: float
-
-
-class RankedData(NamedTuple):
-    """The training data and what `_presort.rank_columns` makes of them."""
-
-    X: np.ndarray  # float64, (n_samples, n_features), C-contiguous
-    ranks: np.ndarray  # uint32, (n_features, n_samples)
-    n_ranks: np.ndarray  # int64, (n_features,)
-    lower: np.ndarray  # float64, (n_features,)
-    upper: np.ndarray
-
-
-class Points(NamedTuple):
-    """A tree's sub-sample, on the tree's features. Reused from tree to tree."""
-
-    values: np.ndarray  # float64, (d, m): feature by feature
-    orders: np.ndarray  # uint32, (2, d, m): the points of each node in ascending order
-    lower: np.ndarray  # float64, (d,): the root's cell
-    upper: np.ndarray
-
-
-@njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def _log_ratio(part: float, whole: float) -> float:
-    """Return log(part / whole), also where the quotient of two positive numbers underflows."""
-    ratio = part / whole
-    return np.log(ratio) if ratio > 0.0 else np.log(part) - np.log(whole)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _plant(
-    data: RankedData,
-    rows: np.ndarray,
-    columns: np.ndarray,
-    points: Points,
-    ranks: np.ndarray,
-    work: np.ndarray,
-) -> float:
-    """Sort a tree's points along its features; return the root's log volume."""
-    m, d = points.values.shape[1], points.values.shape[0]
-    X, values = data.X, points.values
-    # A block of rows for all features, then the next: X comes from memory once, not d times.
-    for start in range(0, m, _GATHER_ROWS):
-        block = rows[start : min(start + _GATHER_ROWS, m)]
-        for j in range(d):
-            column, block_values = np.uintp(columns[j]), values[j, start:]
-            for i in range(block.shape[0]):
-                block_values[i] = X[block[i], column]
-    log_volume = 0.0
-    for j in range(d):
-        column, column_values = np.uintp(columns[j]), values[j]
-        column_ranks = data.ranks[column]
-        for i in range(m):
-            ranks[i] = column_ranks[rows[i]]
-        order = points.orders[0, j]
-        sort_by_key(ranks, bit_length(data.n_ranks[column] - 1), order, work)
-        low, high = column_values[order[0]], column_values[order[m - 1]]
-        points.lower[j], points.upper[j] = low, high
-        if low < high:
-            log_volume += _log_ratio(high - low, data.upper[column] - data.lower[column])
-    return log_volume
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -233,7 +170,7 @@ def _grow_tree(
             part = left_width if is_left else right_width
             nodes.n_samples[slot] = n_left if is_left else n - n_left
             nodes.depth[slot] = depth + 1
-            nodes.log_volume[slot] = node_log_volume + _log_ratio(part, width)
+            nodes.log_volume[slot] = node_log_volume + log_ratio(part, width)
             pending[n_pending, 0] = slot
             pending[n_pending, 1] = start if is_left else start + n_left
             pending[n_pending, 2] = start + n_left if is_left else end
@@ -297,7 +234,7 @@ def grow_trees(
         draw_samples(seeds[t], n_samples, bitmap, rows)
         draw_features(seeds[t], n_features, bitmap, columns)
         gammas[t] = draw_gamma(seeds[t], settings.gamma_low, settings.gamma_high)
-        log_volume = _plant(data, rows, columns, points, sub_ranks, sort_work)
+        log_volume = plant(data, rows, columns, points, sub_ranks, sort_work)
         n_nodes[t] = _grow_tree(
             settings, seeds[t], gammas[t], columns, points, log_volume, tree, importances[t]
         )

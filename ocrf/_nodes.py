@@ -1,4 +1,4 @@
-"""The nodes of trees, one array per field."""
+"""The nodes of trees, one array per field, while the trees grow."""
 
 from __future__ import annotations
 
@@ -41,6 +41,13 @@ def copy_nodes(source: Nodes, n: int, target: Nodes, at: int) -> None:
     target.n_samples[at : at + n] = source.n_samples[:n]
     target.depth[at : at + n] = source.depth[:n]
     target.log_volume[at : at + n] = source.log_volume[:n]
+
+
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+def log_ratio(part: float, whole: float) -> float:
+    """Return log(part / whole), also where the quotient of two positive numbers underflows."""
+    ratio = part / whole
+    return np.log(ratio) if ratio > 0.0 else np.log(part) - np.log(whole)
 
 
 def join_nodes(blocks: list[Nodes]) -> Nodes:

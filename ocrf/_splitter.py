@@ -1,10 +1,8 @@
 """The best split of a node along its features, without looking at every threshold.
 
-The gain of a split is a convex function of (a, lambda), the points and the share of the volume that
-go left (`_criteria`), so over a rectangle of such pairs it is largest in a corner. The thresholds
-between two points of the sorted order span such a rectangle: two evaluations bound a whole run of
-thresholds, and only the runs that might beat the best split are looked into. The split found is
-the one an exhaustive search finds.
+In all but small nodes the gains of whole runs of thresholds are bounded first (`_runs`), and only
+the runs that might beat the best split are looked into. The split found is the one an exhaustive
+search finds.
 """
 
 from __future__ import annotations
@@ -13,16 +11,10 @@ import numpy as np
 from numba import njit
 
 from ._criteria import GINI, entropy_gain, gini_gain
+from ._runs import LONG_RUN, bound_runs, most_runs, n_runs, run_length
 
 # Nodes of fewer points are searched without runs.
 SEARCH_BY_RUNS = 64
-
-# Thresholds per run: in large nodes fetching the values at the runs' ends costs more than looking
-# into a few longer runs.
-_RUN, _LONG_RUN, _LARGE_NODE = 16, 64, 4096
-
-# A run is passed over when its bound is smaller by more than rounding can explain.
-_ROUNDING = 1.0 + 1e-6
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
@@ -126,84 +118,10 @@ def _search_run(
     return best, midpoint(run_values[at], run_values[at + 1]), first + at
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _bound_runs(
-    criterion: int,
-    values: np.ndarray,
-    orders: np.ndarray,
-    turn: int,
-    j: int,
-    start: int,
-    end: int,
-    lower: np.ndarray,
-    upper: np.ndarray,
-    n_outliers: float,
-    work: np.ndarray,
-    bounds: np.ndarray,
-) -> tuple[float, int]:
-    """Bound from above what each run of thresholds can gain; -1 where it has none.
-
-    A gain grows with the distance of a / n from lambda, so that of a rectangle's four corners two
-    suffice: the most points on the least volume, and the fewest on the most.
-
-    Returns
-    -------
-    bound, run
-        The largest bound and the first run that has it.
-    """
-    order, column, edges, bounds = orders[turn, j, start:end], values[j], work[0], bounds[j]
-    n = order.shape[0]
-    runs, length = n_runs(n), run_length(n)
-    for run in range(runs):
-        edges[run] = column[order[run * length]]
-    edges[runs] = column[order[n - 1]]
-    total, bottom, per_unit = np.float64(n), lower[j], 1.0 / (upper[j] - lower[j])
-    if criterion == GINI:
-        for run in range(runs):
-            low, high = (edges[run] - bottom) * per_unit, (edges[run + 1] - bottom) * per_unit
-            a_min = np.float64(1 + run * length)
-            a_max = min(np.float64((run + 1) * length), total - 1.0)
-            dense = gini_gain(a_max, total, low, n_outliers)
-            sparse = gini_gain(a_min, total, high, n_outliers)
-            bounds[run] = max(dense, sparse) * _ROUNDING if high > low else -1.0
-    else:
-        for run in range(runs):
-            low, high = (edges[run] - bottom) * per_unit, (edges[run + 1] - bottom) * per_unit
-            a_min = np.float64(1 + run * length)
-            a_max = min(np.float64((run + 1) * length), total - 1.0)
-            dense = entropy_gain(a_max, total, low, n_outliers)
-            sparse = entropy_gain(a_min, total, high, n_outliers)
-            bounds[run] = max(dense, sparse) * _ROUNDING if high > low else -1.0
-    largest, at = -1.0, 0
-    for run in range(runs):
-        if bounds[run] > largest:
-            largest, at = bounds[run], run
-    return largest, at
-
-
-@njit(cache=True, nogil=True, inline="always")
-def run_length(n: int) -> int:
-    """Return the number of thresholds in a run of a node of n points."""
-    return _RUN if n < _LARGE_NODE else _LONG_RUN
-
-
-@njit(cache=True, nogil=True, inline="always")
-def n_runs(n: int) -> int:
-    """Return the number of runs of a node of n points."""
-    length = run_length(n)
-    return (n - 1 + length - 1) // length
-
-
-@njit(cache=True, nogil=True, inline="always")
-def most_runs(m: int) -> int:
-    """Return the largest number of runs that a node of at most m points has."""
-    return max(n_runs(m), n_runs(min(m, _LARGE_NODE - 1)))
-
-
 @njit(cache=True, nogil=True, inline="always")
 def work_size(m: int) -> int:
     """Return how many values the search of a node of at most m points looks at together."""
-    return max(most_runs(m), _LONG_RUN, SEARCH_BY_RUNS) + 1
+    return max(most_runs(m), LONG_RUN, SEARCH_BY_RUNS) + 1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -275,7 +193,7 @@ def best_split(
     largest, promising, promising_run = -1.0, -1, 0
     for k in range(n_searched):
         j = searched[k]
-        bound, run = _bound_runs(
+        bound, run = bound_runs(
             criterion, values, orders, turn, j, start, end, lower, upper, n_outliers, work, bounds
         )
         if bound > largest:
