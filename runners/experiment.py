@@ -74,7 +74,12 @@ class Cell:
     @property
     def name(self) -> str:
         """The cell in one line, for people."""
-        return f"{self.dataset} {self.label} {self.setting} {self.protocol}"
+        return f"{self.dataset} {self.rest}"
+
+    @property
+    def rest(self) -> str:
+        """The cell's name without the data set's."""
+        return f"{self.label} {self.setting} {self.protocol}"
 
     def __hash__(self) -> int:
         return hash(self.identity)

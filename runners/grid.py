@@ -278,7 +278,7 @@ class _Grid:
     def _summary(self) -> Summary:
         statuses: Counter[str] = Counter(record.status for record in self.plan.done)
         reasons = Counter(
-            f"{r.dataset} {r.label} {r.setting} {r.protocol}: {r.status}: {r.reason}"
+            _failure(r.dataset, f"{r.label} {r.setting} {r.protocol}", r.status, r.reason)
             for r in self.plan.done
             if r.status in FAILED_STATUSES
         )
@@ -286,8 +286,8 @@ class _Grid:
         for outcome in self.outcomes.values():
             statuses[outcome.status] += 1
             if outcome.status in FAILED_STATUSES:
-                name = cells[outcome.key].name
-                reasons[f"{name}: {outcome.status}: {outcome.reason}"] += 1
+                cell = cells[outcome.key]
+                reasons[_failure(cell.dataset, cell.rest, outcome.status, outcome.reason)] += 1
         return Summary(
             statuses,
             len(self.plan.done),
@@ -296,3 +296,9 @@ class _Grid:
             self.stopped_by,
             self.trouble,
         )
+
+
+def _failure(dataset: str, rest: str, status: str, reason: str | None) -> str:
+    """Return a failure in one line; without data it is the same for all of a data set's cells."""
+    who = dataset if status == "no_data" else f"{dataset} {rest}"
+    return f"{who}: {status}: {reason}"

@@ -123,7 +123,8 @@ class Progress:
             if status in FAILED_STATUSES:
                 self.reasons[f"{status}: {outcome.reason}"] += 1
                 self._failed[cell] += 1
-                if self._failed[cell] == 1:
+                told = status == "no_data" and self.reasons[f"{status}: {outcome.reason}"] > 1
+                if self._failed[cell] == 1 and not told:
                     self.say(f"{experiment.name}: {status}: {outcome.reason}")
             elif status == "timeout":
                 self.say(f"{experiment.name}: {status}: {outcome.reason}")
