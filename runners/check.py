@@ -15,17 +15,22 @@ from runners.app import ROOT, USAGE_ERROR, error_in_words
 from runners.conformance import run_checks
 from runners.detectors import DetectorError, build
 
+_USAGE = """\
+usage: python -m runners.check algorithm=NAME [algorithm.PARAMETER=VALUE ...]
+
+Checks the detector of conf/algorithm/NAME.yaml (hydra.searchpath=[file://FOLDER] adds a folder of
+your own): direction of its scores, determinism, finite scores, one point, constant columns, input
+left alone, parameters kept, predictions."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Check the algorithm that the overrides name; return 0, 1 on a failed check, 2 on misuse."""
     overrides = list(sys.argv[1:] if arguments is None else arguments)
+    if overrides in (["-h"], ["--help"]):
+        print(_USAGE)
+        return 0
     if not overrides or any(argument.startswith("-") for argument in overrides):
-        print(
-            "usage: python -m runners.check algorithm=NAME [algorithm.PARAMETER=VALUE ...]\n\n"
-            "Checks the detector of conf/algorithm/NAME.yaml: direction of its scores, "
-            "determinism,\nfinite scores, constant columns, input left alone.",
-            file=sys.stderr,
-        )
+        print(_USAGE, file=sys.stderr)
         return USAGE_ERROR
     launcher.register()
     try:

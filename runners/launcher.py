@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,8 +20,10 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
 from runners.configuration import cell_from_config
+from runners.experiment import Cell
 from runners.grid import run_grid
-from runners.summary import Summary
+from runners.preflight import check_settings
+from runners.summary import Summary, UsageError, counted
 
 SUMMARIES: list[Summary] = []
 """What the runs of this process came to: Hydra hands no return value to the command line."""
@@ -40,18 +43,30 @@ class GridLauncher(Launcher):
         self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
     ) -> Sequence[JobReturn]:
         """Run all cells of a sweep."""
-        setup_globals()
-        loader = self.hydra_context.config_loader
-        loader.repository = _ReadOnce(loader.repository)  # type: ignore[attr-defined]
-        cells = []
-        for overrides in job_overrides:
-            composed = loader.load_sweep_config(self.config, list(overrides))
-            HydraConfig.instance().set_config(composed)
-            if _has_source(composed):
-                cells.append(cell_from_config(composed))
+        cells = [cell for _, cell in _compose(self.hydra_context, self.config, job_overrides)]
         result = JobReturn(status=JobStatus.COMPLETED)
         result.return_value = run_grid(cells) if cells else Summary()
         return [result]
+
+
+def _compose(
+    context: HydraContext, config: DictConfig, jobs: Sequence[Sequence[str]]
+) -> list[tuple[list[str], Cell]]:
+    """Return the jobs whose data set can come from anywhere, each with its cell."""
+    setup_globals()
+    loader: Any = context.config_loader
+    repository = loader.repository
+    loader.repository = _ReadOnce(repository)
+    try:
+        found = []
+        for overrides in map(list, jobs):
+            composed = loader.load_sweep_config(config, overrides)
+            HydraConfig.instance().set_config(composed)
+            if _has_source(composed):
+                found.append((overrides, cell_from_config(composed)))
+        return found
+    finally:
+        loader.repository = repository
 
 
 class _ReadOnce:
@@ -123,14 +138,32 @@ class GridSweeper(Sweeper):
     def sweep(self, arguments: list[str]) -> Any:
         """Expand the overrides into jobs, launch them, and keep what they came to."""
         assert self.launcher is not None
+        assert self.config is not None
         given = [f"{name}={value}" for name, value in self.params.items()] + list(arguments)
         parser = OverridesParser.create(config_loader=self.hydra_context.config_loader)
         [jobs] = BasicSweeper.split_arguments(parser.parse_overrides(given), None)
         if not jobs:
             raise HydraException("the sweep is empty: a glob matches nothing")
+        elsewhere = not isinstance(self.launcher, GridLauncher)
+        if elsewhere:
+            # A job may wait for hours before it finds out; each is composed again where it runs.
+            composed = _compose(self.hydra_context, self.config, jobs)
+            check_settings(cell for _, cell in composed)
+            jobs = [overrides for overrides, _ in composed]
+            name = self.config.hydra.runtime.choices.get("hydra/launcher")
+            if name == "submitit_slurm" and shutil.which("srun") is None:
+                raise UsageError(
+                    "hydra/launcher=submitit_slurm: there is no srun here, this is no SLURM cluster; "
+                    "hydra/launcher=submitit_local runs the same jobs on this machine"
+                )
+            print(f"{counted(len(jobs), 'cell')} handed to {name}, one job each", flush=True)
         results = self.launcher.launch(jobs, initial_job_idx=0)
         # A failed job raises here.
-        SUMMARIES.extend(r.return_value for r in results if isinstance(r.return_value, Summary))
+        summaries = [r.return_value for r in results if isinstance(r.return_value, Summary)]
+        if elsewhere:
+            # The jobs have said so in their own logs only.
+            print("\n".join(sum(summaries, Summary()).lines()))
+        SUMMARIES.extend(summaries)
         return results
 
 

@@ -1,6 +1,7 @@
 """The same grid on Dask workers and through submitit: the same metrics, to the last bit."""
 
 import importlib.metadata
+import shutil
 
 import pytest
 
@@ -37,6 +38,7 @@ def test_metrics_do_not_depend_on_where_they_were_made(tmp_path, reference, over
     finished = sandbox.run("algorithm=iforest,raises", "n_splits=2", *overrides, n_jobs=n_jobs)
     # A failure reaches the exit status from wherever it happened.
     assert finished.status == 1, finished.output
+    assert "2 ok, 0 NA (timeout), 2 failed, 0 left" in finished.output
     assert dict(sandbox.statuses("iforest")) == {"ok": 2}
     assert dict(sandbox.statuses("raises")) == {"error": 2}
     # The path of the data differs between the folders, and with it the keys.
@@ -85,3 +87,23 @@ def test_a_scheduler_that_does_not_answer_is_said(monkeypatch, make_cell):
         dask_module.backend(settings, make_cell().config, None),
     ):
         pass
+
+
+@pytest.mark.parametrize(
+    ("override", "launcher", "words"),
+    [
+        ("algorithm=iforest,no_such", "submitit_local", "Could not find 'algorithm/no_such'"),
+        ("n_splits=0", "submitit_local", "n_splits must be a whole number"),
+        pytest.param(
+            *("n_splits=1", "submitit_slurm", "there is no srun here"),
+            marks=pytest.mark.skipif(shutil.which("srun") is not None, reason="there is a srun"),
+        ),
+    ],
+)
+def test_nothing_is_handed_to_other_launchers_that_cannot_run(tmp_path, override, launcher, words):
+    sandbox = Sandbox(tmp_path)
+    finished = sandbox.run(override, f"hydra/launcher={launcher}")
+    assert finished.status == 2, finished.output
+    assert words in finished.output
+    assert "Traceback" not in finished.output
+    assert not list(tmp_path.rglob(".submitit"))
