@@ -20,6 +20,9 @@ from ._arrays import read_only
 # What a block's columns take: they stay in the second-level cache while a hundred trees use them.
 _BLOCK_BYTES = 1024 * 1024
 
+# Fewer rows than these do not pay for a tree's nodes, unless they take more memory than this.
+_FEW_ROWS, _MOST_BLOCK_BYTES = 256, 16 * 1024 * 1024
+
 # A list of fewer rows costs more than it saves.
 _COMPANY = 8
 
@@ -33,7 +36,9 @@ _LOW_32 = np.uint64(0xFFFFFFFF)
 
 def block_rows(n_features: int) -> int:
     """Return how many rows are taken through a tree together."""
-    return min(max(_BLOCK_BYTES // (8 * n_features), 256), 16384)
+    row_bytes = 8 * n_features
+    few = max(min(_FEW_ROWS, _MOST_BLOCK_BYTES // row_bytes), 1)
+    return min(max(_BLOCK_BYTES // row_bytes, few), 16384)
 
 
 def pack_nodes(

@@ -20,7 +20,7 @@ from ocrf._growing import grow_trees
 from ocrf._presort import _upper_halves, bit_length, rank_columns, sort_by_key
 from ocrf._random import next_below
 from ocrf._sampling import sample_rows
-from ocrf._traversal import _pack_links, outside_box, sum_over_trees
+from ocrf._traversal import _pack_links, block_rows, outside_box, sum_over_trees
 
 
 @pytest.mark.parametrize("n_bits", [0, 1, 6, 11, 12, 22, 31, 32])
@@ -137,6 +137,13 @@ def test_tiny_blocks_and_chunks_score_the_same(monkeypatch, scoring, out_of_boun
     if out_of_bounds is None:
         single = np.concatenate([forest.score_samples(row[None]) for row in far])
         np.testing.assert_array_equal(single, expected)
+
+
+@pytest.mark.parametrize("n_features", [1, 10, 1000, 20_000, 10**6, 10**8])
+def test_blocks_take_little_memory_whatever_the_width(n_features):
+    size = block_rows(n_features)
+    assert 1 <= size <= 16384
+    assert size == 1 or 8 * n_features * size <= 16 * 2**20
 
 
 @pytest.mark.parametrize("n_features", [1, 3, 1000])
