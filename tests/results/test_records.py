@@ -14,14 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from results import records
+from results import encoding, records
+from results.encoding import decode_curve, encode_curve
 from results.records import (
     Curves,
     Record,
     RecordError,
     RecordStore,
-    decode_curve,
-    encode_curve,
     read_record,
     safe_name,
 )
@@ -219,7 +218,7 @@ def test_concurrent_writers_leave_whole_records(tmp_path):
 
 def test_scanning_decodes_no_curve(tmp_path, monkeypatch):
     RecordStore(tmp_path).put(make(0))
-    monkeypatch.setattr(records, "decode_curve", lambda text: pytest.fail("decoded"))
+    monkeypatch.setattr(encoding, "decode_curve", lambda text: pytest.fail("decoded"))
     [record] = RecordStore(tmp_path)
     assert set(record.curves) == {"roc", "pr"}
 
