@@ -153,7 +153,7 @@ class GridSweeper(Sweeper):
             name = self.config.hydra.runtime.choices.get("hydra/launcher")
             if name == "submitit_slurm" and shutil.which("srun") is None:
                 raise UsageError(
-                    "hydra/launcher=submitit_slurm: there is no srun here, this is no SLURM cluster; "
+                    "hydra/launcher=submitit_slurm: there is no srun here, so no SLURM; "
                     "hydra/launcher=submitit_local runs the same jobs on this machine"
                 )
             print(f"{counted(len(jobs), 'cell')} handed to {name}, one job each", flush=True)
