@@ -61,7 +61,8 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         Depth at which nodes become leaves, the root's being 0. "auto" is the logarithm of the
         sub-sample's size to base 2, rounded up; None sets no bound.
     criterion : {"gini", "entropy"}, default="gini"
-        The one-class proxy that a split minimises.
+        The one-class proxy that a split minimises. The paper's entropy proxy is the inliers' part
+        of the two-class one; it separates two modes of the data less readily than Gini does.
     min_samples_split : int, default=2
         A node with fewer observations is a leaf.
     out_of_bounds : None or "maximal", default=None

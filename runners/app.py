@@ -17,6 +17,7 @@ from omegaconf.errors import OmegaConfBaseException
 from runners import launcher
 from runners.configuration import cell_from_config
 from runners.grid import run_grid
+from runners.kernels import drop_stale_kernels
 from runners.pool import POOL
 from runners.summary import Summary, UsageError
 
@@ -64,6 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Hydra then raises its errors instead of printing them and leaving.
     os.environ["HYDRA_FULL_ERROR"] = "1"
     launcher.SUMMARIES.clear()
+    drop_stale_kernels()
     application = hydra.main(
         config_path=str(ROOT / "conf"), config_name="config", version_base="1.3"
     )(_task)

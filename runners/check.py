@@ -14,6 +14,7 @@ from runners import launcher
 from runners.app import ROOT, USAGE_ERROR, error_in_words
 from runners.conformance import run_checks
 from runners.detectors import DetectorError, build
+from runners.kernels import drop_stale_kernels
 
 _USAGE = """\
 usage: python -m runners.check algorithm=NAME [algorithm.PARAMETER=VALUE ...]
@@ -32,6 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not overrides or any(argument.startswith("-") for argument in overrides):
         print(_USAGE, file=sys.stderr)
         return USAGE_ERROR
+    drop_stale_kernels()
     launcher.register()
     try:
         with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):

@@ -7,6 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from runners.kernels import drop_stale_kernels
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Test the kernels as they are written, not as they were compiled once."""
+    if not hasattr(config, "workerinput"):  # once, not in every process of pytest-xdist
+        drop_stale_kernels()
+
 
 @pytest.fixture(scope="session")
 def data_home() -> Path:

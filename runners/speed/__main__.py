@@ -15,6 +15,7 @@ from rich.console import Console
 import ocrf
 from datasets import DataUnavailable, load, make_split
 from datasets.configuration import compose, published_names
+from runners.kernels import drop_stale_kernels
 from runners.speed import contestants, scale, tables
 from runners.speed.paired import Timing, summarise, time_pairs
 
@@ -132,6 +133,7 @@ def measure_startup(options: argparse.Namespace, console: Console) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and write CSV files; 1 if no data set could be had."""
     options = parse(arguments)
+    drop_stale_kernels()
     console = Console()
     status = 0
     if "datasets" in options.parts and not time_datasets(options, console):

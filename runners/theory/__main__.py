@@ -9,6 +9,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 
+from runners.kernels import drop_stale_kernels
 from runners.theory import gamma_split, level_sets, outlier_density
 from runners.theory.illustration import STYLE, Illustration
 
@@ -36,6 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--seed", type=int, default=0, help="of the samples (default: 0)")
     options = parser.parse_args(arguments)
+    drop_stale_kernels()
     unknown = [name for name in options.names if name not in ILLUSTRATIONS]
     if unknown:
         parser.error(f"no illustration {unknown[0]!r}; there are {', '.join(ILLUSTRATIONS)}")

@@ -174,7 +174,7 @@ def test_an_exception_is_a_finding_with_its_traceback():
         (["algorithm=healthy", "algorithm.second=1"], 2, "Valid names in algorithm: seconds"),
         (["algorithm=missing_class"], 2, "cannot be imported"),
         ([], 2, "usage"),
-        (["--help"], 2, "usage"),
+        (["--help"], 0, "usage"),
     ],
 )
 def test_the_command_line(capsys, arguments, status, words):
