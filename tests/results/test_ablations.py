@@ -257,8 +257,8 @@ def test_records_without_ablations_are_refused(tmp_path, capsys):
 
 
 def test_the_published_document_is_that_of_the_published_records(tmp_path, monkeypatch):
-    """Every number of results/ABLATIONS.md comes from results/published/ablations.parquet."""
+    """Every number of results/ABLATIONS.md comes from results/published/ablations/ablations.parquet."""
     without_figures(monkeypatch)
-    records = FILE.parent / "published" / "ablations.parquet"
+    records = FILE.parent / "published" / "ablations" / "ablations.parquet"
     assert main(["ablations", "--records", str(records), "--output", str(tmp_path)]) == 0
     assert (tmp_path / "ABLATIONS.md").read_text() == FILE.read_text()
