@@ -223,7 +223,8 @@ def _summary(table: pd.DataFrame, explained: list[tuple[dict, str]]) -> str:
     if table.empty:
         return _NOTHING
     lines = [f"- {line}" for line in headline(table)]
-    open_cells = [row for row, reason in explained if reason == "unexplained"]
+    # A reason may begin so too, and go on with what was tried.
+    open_cells = [row for row, reason in explained if reason.lower().startswith("unexplained")]
     lines.append(
         f"- {len(explained)} values differ, or are NA on one side; "
         f"{len(explained) - len(open_cells)} of them are explained below, "

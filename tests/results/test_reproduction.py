@@ -91,6 +91,21 @@ def test_a_rerun_with_other_numbers_keeps_sentences_and_reasons(paper_records, r
     assert "**0.500 (0.896)**" in text
 
 
+def test_what_is_said_to_be_unexplained_does_not_count_as_explained(tmp_path, recorder):
+    reasons = reasons_file(
+        tmp_path,
+        "novelty,wilt,rfc,*,Unexplained. No width that was tried helps.\nnovelty,wilt,lof,*,Known.\n",
+    )
+    records = [
+        make_record("wilt", name, split=s, roc=0.1, pr=pr)
+        for name, pr in (("rfc", 0.631), ("lof", 0.092))
+        for s in range(10)
+    ]
+    file = tmp_path / "REPRODUCTION.md"
+    write_reproduction(from_records(records), recorder.output, file, reasons)
+    assert "1 of them are explained below, 1 are not" in file.read_text()
+
+
 def test_each_cell_takes_its_most_specific_reason(tmp_path):
     path = reasons_file(
         tmp_path,
