@@ -218,7 +218,8 @@ def _protocols(options: argparse.Namespace, output: Output) -> None:
 
 
 def _reproduction(options: argparse.Namespace, output: Output) -> None:
-    from results.reproduction import FILE, REASONS, write_reproduction
+    from results.reasons import REASONS
+    from results.reproduction import FILE, write_reproduction
 
     write_reproduction(
         _load(options, output), output, options.file or FILE, options.reasons or REASONS

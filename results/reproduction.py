@@ -12,11 +12,8 @@ differs is written by hand in ``results/reasons.csv`` and printed beside the cel
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +28,7 @@ from results.output import Output
 from results.protocols import effects
 from results.protocols_output import rows_of, to_markdown
 from results.provenance import tabulate, warnings_of
+from results.reasons import REASONS, Reason, explain, read_reasons
 from results.rounding import format_number
 from results.statistics import matrix
 from results.status import failures, missing_remarks
@@ -40,8 +38,6 @@ from results.tables.write import build_tables
 from results.vocabulary import METRIC_HEADINGS, PAPER_METRICS, SETTINGS, display_name
 
 FILE = Path(__file__).parent / "REPRODUCTION.md"
-REASONS = Path(__file__).parent / "reasons.csv"
-_FIELDS = ["setting", "dataset", "algorithm", "metric", "reason"]
 _BLOCK = re.compile(r"<!-- generated: (\S+) -->\n(.*?)<!-- end: \1 -->", re.DOTALL)
 _SKELETON = """# Do the paper's tables hold?
 
@@ -85,78 +81,6 @@ Differences above .05 that two standard deviations over the splits cover:
 
 {rankings}
 """
-
-
-@dataclass(frozen=True)
-class Reason:
-    """Why cells differ, written by hand; any field but the reason may hold a shell pattern."""
-
-    setting: str
-    dataset: str
-    algorithm: str
-    metric: str
-    reason: str
-
-    def fits(self, row: Mapping[Hashable, object]) -> bool:
-        """Whether the reason is for this row of the comparison."""
-        return all(
-            fnmatchcase(str(row[name]), getattr(self, name)) for name in _FIELDS if name != "reason"
-        )
-
-
-def read_reasons(path: Path = REASONS) -> list[Reason]:
-    """Read the reasons, the most specific (fewest patterns) first.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, a metric or setting is unknown, or a reason is empty.
-    """
-    if not path.exists():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    reasons = []
-    for number, row in enumerate(rows, start=2):
-        if set(row) != set(_FIELDS):
-            raise ValueError(f"{path}, line {number}: the columns must be {', '.join(_FIELDS)}")
-        reason = Reason(**row)
-        for name, valid in (("metric", PAPER_METRICS), ("setting", tuple(SETTINGS))):
-            if not any(fnmatchcase(value, getattr(reason, name)) for value in valid):
-                raise ValueError(
-                    f"{path}, line {number}: {name} {getattr(reason, name)!r} is none of "
-                    f"{', '.join(valid)}, nor a pattern of them"
-                )
-        if not reason.reason.strip():
-            raise ValueError(f"{path}, line {number}: the reason is empty")
-        reasons.append(reason)
-    return sorted(reasons, key=lambda r: sum(getattr(r, name).count("*") for name in _FIELDS[:4]))
-
-
-def explain(
-    table: pd.DataFrame, reasons: list[Reason]
-) -> tuple[list[tuple[dict, str]], list[Reason]]:
-    """Give each as-run cell that differs its reason (or ``unexplained``).
-
-    Returns
-    -------
-    explained : list of (row, reason)
-        The largest differences first.
-    unused : list of Reason
-        Reasons that no differing cell needs any more.
-    """
-    rows = table[table["as_run"] & table["verdict"].isin(["differs", "ours NA", "paper NA"])]
-    order = rows["difference"].abs().sort_values(ascending=False, kind="stable").index
-    used: set[Reason] = set()
-    explained = []
-    for row in rows.loc[order].to_dict("records"):
-        reason = next((r for r in reasons if r.fits(row)), None)
-        if reason is not None:
-            used.add(reason)
-        explained.append((row, reason.reason if reason else "unexplained"))
-    wide = only_by_spread(table).to_dict("records")
-    used |= {reason for reason in reasons if any(reason.fits(row) for row in wide)}
-    return explained, [reason for reason in reasons if reason not in used]
 
 
 def update(text: str, blocks: Mapping[str, str]) -> tuple[str, list[str]]:

@@ -7,13 +7,11 @@ from hypothesis import strategies as st
 from results.aggregate import make_cells
 from results.comparison import compare
 from results.experiments import from_records
+from results.reasons import REASONS, explain, read_reasons
 from results.reproduction import (
-    REASONS,
-    explain,
     make_blocks,
     marked,
     rankings,
-    read_reasons,
     skeleton,
     update,
     write_reproduction,

@@ -1,0 +1,89 @@
+"""``reasons.csv``: why cells differ from the paper's, written by hand and never overwritten."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pandas as pd
+
+from results.comparison import only_by_spread
+from results.vocabulary import PAPER_METRICS, SETTINGS
+
+REASONS = Path(__file__).parent / "reasons.csv"
+_FIELDS = ["setting", "dataset", "algorithm", "metric", "reason"]
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why cells differ, written by hand; any field but the reason may hold a shell pattern."""
+
+    setting: str
+    dataset: str
+    algorithm: str
+    metric: str
+    reason: str
+
+    def fits(self, row: Mapping[Hashable, object]) -> bool:
+        """Whether the reason is for this row of the comparison."""
+        return all(
+            fnmatchcase(str(row[name]), getattr(self, name)) for name in _FIELDS if name != "reason"
+        )
+
+
+def read_reasons(path: Path = REASONS) -> list[Reason]:
+    """Read the reasons, the most specific (fewest patterns) first.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, a metric or setting is unknown, or a reason is empty.
+    """
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    reasons = []
+    for number, row in enumerate(rows, start=2):
+        if set(row) != set(_FIELDS):
+            raise ValueError(f"{path}, line {number}: the columns must be {', '.join(_FIELDS)}")
+        reason = Reason(**row)
+        for name, valid in (("metric", PAPER_METRICS), ("setting", tuple(SETTINGS))):
+            if not any(fnmatchcase(value, getattr(reason, name)) for value in valid):
+                raise ValueError(
+                    f"{path}, line {number}: {name} {getattr(reason, name)!r} is none of "
+                    f"{', '.join(valid)}, nor a pattern of them"
+                )
+        if not reason.reason.strip():
+            raise ValueError(f"{path}, line {number}: the reason is empty")
+        reasons.append(reason)
+    return sorted(reasons, key=lambda r: sum(getattr(r, name).count("*") for name in _FIELDS[:4]))
+
+
+def explain(
+    table: pd.DataFrame, reasons: list[Reason]
+) -> tuple[list[tuple[dict, str]], list[Reason]]:
+    """Give each as-run cell that differs its reason (or ``unexplained``).
+
+    Returns
+    -------
+    explained : list of (row, reason)
+        The largest differences first.
+    unused : list of Reason
+        Reasons that no differing cell needs any more.
+    """
+    rows = table[table["as_run"] & table["verdict"].isin(["differs", "ours NA", "paper NA"])]
+    order = rows["difference"].abs().sort_values(ascending=False, kind="stable").index
+    used: set[Reason] = set()
+    explained = []
+    for row in rows.loc[order].to_dict("records"):
+        reason = next((r for r in reasons if r.fits(row)), None)
+        if reason is not None:
+            used.add(reason)
+        explained.append((row, reason.reason if reason else "unexplained"))
+    wide = only_by_spread(table).to_dict("records")
+    used |= {reason for reason in reasons if any(reason.fits(row) for row in wide)}
+    return explained, [reason for reason in reasons if reason not in used]
