@@ -11,9 +11,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._arrays import read_only
+from ._blocks import Block, grow_blocks
 from ._criteria import CRITERIA
-from ._growing import ADVERSARIES, Settings, grow_trees
-from ._nodes import join_nodes
+from ._growing import ADVERSARIES, Settings
 from ._params import (
     PARAMETER_CONSTRAINTS,
     resolve_gamma,
@@ -28,7 +28,7 @@ from ._sampling import sample_features, sample_rows
 from ._scoring import leaf_values, score_rows
 from ._traversal import block_rows, outside_box
 from ._tree import OneClassTree
-from ._trees import pack_trees, unpack_tree
+from ._trees import join_trees, unpack_tree
 
 # Rows that are scored at a time: what has to be copied or kept per row is bounded by it.
 _CHUNK_BYTES = 16 * 2**20
@@ -227,12 +227,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             min_log_density=min_log_density,
             max_log_density=max_log_density,
         )
-        # Threads: the kernels hold no GIL and share X. More blocks than threads even out the load.
-        n_blocks = 1 if n_jobs == 1 else min(4 * n_jobs, self.n_estimators)
-        blocks = Parallel(n_jobs=n_jobs, require="sharedmem")(
-            delayed(grow_trees)(data, seeds, settings)
-            for seeds in np.array_split(self._tree_seeds, n_blocks)
-        )
+        blocks = grow_blocks(data, self._tree_seeds, settings, n_jobs)
         # The trees take their place: no more memory is held than there must be.
         del data
         self._set_trees(blocks)
@@ -332,13 +327,14 @@ class OneClassRF(OutlierMixin, BaseEstimator):
                 "rescale it."
             )
 
-    def _set_trees(self, blocks: list[tuple[Any, ...]]) -> None:
+    def _set_trees(self, blocks: list[Block]) -> None:
         """Join the trees of the blocks and prepare the scoring."""
-        n_nodes, nodes, gammas, importances = map(list, zip(*blocks, strict=True))
+        parts = [part for block in blocks for part in block.parts]
+        n_nodes = np.concatenate([block.n_nodes for block in blocks])
+        self.gammas_ = np.concatenate([block.gammas for block in blocks])
+        importances = np.concatenate([block.importances for block in blocks]).mean(axis=0)
         blocks.clear()
-        self._trees = pack_trees(join_nodes(nodes), np.concatenate(n_nodes))
-        self.gammas_ = np.concatenate(gammas)
-        importances = np.concatenate(importances).mean(axis=0)
+        self._trees = join_trees(parts, n_nodes)
         total = importances.sum()
         self.feature_importances_ = importances / total if total > 0 else importances
 

@@ -1,4 +1,4 @@
-"""Growing trees: one kernel call grows a block of them.
+"""Growing trees, one after the other.
 
 A tree keeps, for each of its features, its points in ascending order. The orders are made once,
 at the root, from the ranks that were sorted once per forest; a split partitions them stably. Two
@@ -14,12 +14,13 @@ import numpy as np
 from numba import njit
 
 from ._criteria import proxy_decrease
-from ._nodes import Nodes, copy_nodes, log_ratio, new_nodes
+from ._nodes import SHIFT, Nodes, log_ratio
 from ._partition import partition_orders
-from ._planting import Points, RankedData, plant
+from ._planting import RankedData, plant
 from ._random import STREAM_NODES, derive, next_below
 from ._sampling import draw_features, draw_gamma, draw_samples
-from ._splitter import best_split, most_runs, work_size
+from ._splitter import best_split
+from ._workspace import WorkSpace
 
 ADAPTIVE, NAIVE = 0, 1
 ADVERSARIES = {"adaptive": ADAPTIVE, "naive": NAIVE}
@@ -47,32 +48,42 @@ class Settings(NamedTuple):
     max_log_density: float
 
 
+@njit(cache=True, nogil=True)
+def most_nodes(settings: Settings) -> int:
+    """Return how many nodes a tree may have."""
+    most = 2 * settings.n_subsample - 1
+    if settings.max_depth < 31:
+        most = min(most, (2 << settings.max_depth) - 1)
+    return most
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def _grow_tree(
     settings: Settings,
     seed: np.uint64,
     gamma: float,
     columns: np.ndarray,
-    points: Points,
     root_log_volume: float,
+    work: WorkSpace,
     nodes: Nodes,
+    thresholds: np.ndarray,
     importances: np.ndarray,
 ) -> int:
     """Split the root and what follows from it; return the number of nodes.
 
-    ``points`` holds the root's orders in its first buffer. ``importances`` (n_features,) receives
-    the decreases of the proxy per point of the sub-sample.
+    ``work.points`` holds the root's orders in its first buffer. ``thresholds`` is ``nodes.packed``
+    as floats. ``importances`` (n_features,) receives the decreases of the proxy per point of the
+    sub-sample.
     """
+    points, marked = work.points, work.marked
     values, orders = points.values, points.orders
+    links = nodes.packed
     d, m = values.shape
     max_depth, criterion = settings.max_depth, settings.criterion
     log_m = np.log(float(m))
 
-    marked = np.zeros(m, np.uint8)
     urn = np.empty(d, np.intp)
     searched = np.empty(d, np.intp)
-    work = np.empty((2, work_size(m)), np.float64)
-    bounds = np.empty((d, most_runs(m)), np.float64)
     lower, upper = points.lower.copy(), points.upper.copy()
     constant = np.zeros(d, np.bool_)
     pending = np.empty((_MAX_PENDING, 4), np.intp)  # node, start, end, depth
@@ -95,7 +106,8 @@ def _grow_tree(
         n = end - start
         turn = depth & 1
         node_log_volume = nodes.log_volume[node]
-        nodes.left[node], nodes.feature[node], nodes.threshold[node] = -1, -1, 0.0
+        # A leaf, until it is split.
+        thresholds[node, 0], links[node, 1] = 0.0, np.uint64(node)
         if depth >= max_depth or n < settings.min_samples_split:
             continue
         log_density = np.log(float(n)) - log_m - node_log_volume
@@ -137,8 +149,8 @@ def _grow_tree(
             lower,
             upper,
             n_outliers,
-            work,
-            bounds,
+            work.search,
+            work.bounds,
         )
         if best < 0:
             continue
@@ -148,11 +160,8 @@ def _grow_tree(
 
         child = n_nodes
         n_nodes += 2
-        nodes.left[node], nodes.feature[node], nodes.threshold[node] = (
-            child,
-            columns[best],
-            threshold,
-        )
+        thresholds[node, 0] = threshold
+        links[node, 1] = (np.uint64(columns[best]) << SHIFT) | np.uint64(child)
         importances[columns[best]] += proxy_decrease(criterion, gain, float(n), n_outliers) / m
         width = upper[best] - lower[best]
         left_width, right_width = threshold - lower[best], upper[best] - threshold
@@ -189,61 +198,69 @@ def _grow_tree(
 
 @njit(cache=True, nogil=True)
 def grow_trees(
-    data: RankedData, seeds: np.ndarray, settings: Settings
-) -> tuple[np.ndarray, Nodes, np.ndarray, np.ndarray]:
-    """Grow one tree per seed.
+    data: RankedData,
+    seeds: np.ndarray,
+    settings: Settings,
+    work: WorkSpace,
+    nodes: Nodes,
+    thresholds: np.ndarray,
+    n_nodes: np.ndarray,
+    gammas: np.ndarray,
+    importances: np.ndarray,
+) -> int:
+    """Grow a tree per seed, as far as there is room for the nodes.
 
     Parameters
     ----------
     data : RankedData
     seeds : uint64 array of shape (n_trees,)
     settings : Settings
+    work : WorkSpace
+    nodes : Nodes
+        Receives the trees, one after the other. As long as there is room for `most_nodes`, there
+        is room for another tree.
+    thresholds : float64 array of shape (size, 2)
+        The memory of ``nodes.packed``.
+    n_nodes : int64 array of shape (n_trees,)
+        Receives the nodes of each tree.
+    gammas : float64 array of shape (n_trees,)
+    importances : float64 array of shape (n_trees, n_features)
+        Receives the decreases of the proxy per feature, per point of the sub-sample.
 
     Returns
     -------
-    n_nodes : int64 array of shape (n_trees,)
-        Nodes of each tree.
-    nodes : Nodes
-        The trees one after the other.
-    gammas : float64 array of shape (n_trees,)
-    importances : float64 array of shape (n_trees, n_features)
-        Decreases of the proxy per feature, per point of the sub-sample.
+    n_grown : int
+        Trees grown, fewer than asked for where there was no room for more.
     """
-    n_trees = seeds.shape[0]
     n_samples, n_features = data.X.shape
-    m, d = settings.n_subsample, settings.n_features_tree
-
-    # Work space, shared by all the trees of the block.
-    bitmap = np.zeros((max(n_samples, n_features) + 63) // 64, np.uint64)
-    rows = np.empty(m + 1, np.uint32)
-    columns = np.empty(d + 1, np.uint32)
-    points = Points(np.empty((d, m)), np.empty((2, d, m), np.uint32), np.empty(d), np.empty(d))
-    sub_ranks = np.empty(m, np.uint32)
-    sort_work = np.empty((3, m), np.uint32)
-    # As many as a tree may have. What a tree does not use is never touched, so it takes no memory.
-    most = 2 * m - 1
-    if settings.max_depth < 31:
-        most = min(most, (2 << settings.max_depth) - 1)
-    tree = new_nodes(most)
-
-    n_nodes = np.zeros(n_trees, np.int64)
-    gammas = np.empty(n_trees)
-    importances = np.zeros((n_trees, n_features))
-    nodes, used = new_nodes(most), 0
-    for t in range(n_trees):
-        draw_samples(seeds[t], n_samples, bitmap, rows)
-        draw_features(seeds[t], n_features, bitmap, columns)
+    most = most_nodes(settings)
+    used = 0
+    for t in range(seeds.shape[0]):
+        if used + most > nodes.depth.shape[0]:
+            return t
+        draw_samples(seeds[t], n_samples, work.bitmap, work.rows)
+        draw_features(seeds[t], n_features, work.bitmap, work.columns)
         gammas[t] = draw_gamma(seeds[t], settings.gamma_low, settings.gamma_high)
-        log_volume = plant(data, rows, columns, points, sub_ranks, sort_work)
-        n_nodes[t] = _grow_tree(
-            settings, seeds[t], gammas[t], columns, points, log_volume, tree, importances[t]
+        log_volume = plant(
+            data, work.rows, work.columns, work.points, work.sub_ranks, work.sort_work
         )
-        if used + n_nodes[t] > nodes.left.shape[0]:
-            larger = new_nodes(max(used + n_nodes[t], 2 * nodes.left.shape[0]))
-            copy_nodes(nodes, used, larger, 0)
-            nodes = larger
-        copy_nodes(tree, n_nodes[t], nodes, used)
+        end = used + most
+        tree = Nodes(
+            nodes.packed[used:end],
+            nodes.n_samples[used:end],
+            nodes.depth[used:end],
+            nodes.log_volume[used:end],
+        )
+        n_nodes[t] = _grow_tree(
+            settings,
+            seeds[t],
+            gammas[t],
+            work.columns,
+            log_volume,
+            work,
+            tree,
+            thresholds[used:end],
+            importances[t],
+        )
         used += n_nodes[t]
-    exact = new_nodes(used)
-    copy_nodes(nodes, used, exact, 0)
-    return n_nodes, exact, gammas, importances
+    return seeds.shape[0]

@@ -6,8 +6,14 @@ import numpy as np
 from joblib import Parallel, delayed
 from numba import njit
 
+from ._scratch import scratch
+
 # Digits of the radix sort have at most so many bits: the counters fit the first-level cache.
 _WIDEST_DIGIT = 11
+
+# Places per value that values may be moved on average to mend an order: about what a full sort
+# costs.
+_MENDING_STEPS = 8
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -59,10 +65,10 @@ def sort_by_key(keys: np.ndarray, n_bits: int, order: np.ndarray, work: np.ndarr
     Parameters
     ----------
     keys : uint32 array of shape (n,)
-        Below 2**n_bits.
+        Below 2**n_bits. Overwritten.
     order : uint32 array of shape (n,)
         Receives the ids in ascending order of key.
-    work : uint32 array of shape (3, n)
+    work : uint32 array of shape (2, n)
     """
     n = keys.shape[0]
     counts = np.empty(1 << _WIDEST_DIGIT, np.uint32)
@@ -74,8 +80,8 @@ def sort_by_key(keys: np.ndarray, n_bits: int, order: np.ndarray, work: np.ndarr
     mask = np.uint32((1 << width) - 1)
     for p in range(n_passes):
         # The passes write to two places in turn, and the last one to `order`.
-        here, there = (work[2], order) if (n_passes - p) % 2 == 1 else (order, work[2])
-        from_keys = keys if p == 0 else work[(p - 1) % 2]
+        here, there = (work[0], order) if (n_passes - p) % 2 == 1 else (order, work[0])
+        from_keys, to_keys = (keys, work[1]) if p % 2 == 0 else (work[1], keys)
         _sort_pass(
             from_keys,
             here,
@@ -84,7 +90,7 @@ def sort_by_key(keys: np.ndarray, n_bits: int, order: np.ndarray, work: np.ndarr
             np.uint32(p * width),
             mask,
             counts,
-            work[p % 2],
+            to_keys,
             there,
         )
 
@@ -100,33 +106,60 @@ def _upper_halves(column: np.ndarray, keys: np.ndarray) -> None:
 
 
 @njit(cache=True, nogil=True)
+def _mend_order(column: np.ndarray, order: np.ndarray) -> bool:
+    """Make a nearly ascending order ascending, by insertion; give up where it is too far from it.
+
+    Returns
+    -------
+    is_ascending : bool
+    """
+    steps = _MENDING_STEPS * order.shape[0]
+    for i in range(1, order.shape[0]):
+        item = order[i]
+        value = column[item]
+        at = i
+        while at > 0 and column[order[at - 1]] > value:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = item
+        steps -= i - at
+        if steps < 0:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
 def _rank_sorted(column: np.ndarray, order: np.ndarray, ranks: np.ndarray) -> np.int64:
-    """Turn an order into ranks; return the number of distinct values, 0 if it is none."""
+    """Turn an ascending order into ranks; return the number of distinct values."""
     rank = np.uint32(0)
     previous = column[order[0]]
     for i in range(order.shape[0]):
         value = column[order[i]]
-        if value < previous:
-            return np.int64(0)
         rank += np.uint32(value > previous)
         previous = value
         ranks[order[i]] = rank
     return np.int64(rank) + np.int64(1)
 
 
-def _rank_column(column: np.ndarray, ranks: np.ndarray) -> tuple[int, float, float]:
-    """Rank one column; return its number of distinct values and its range."""
-    # A copy even of a contiguous column: the kernels take what can be written to.
-    column = np.array(column, dtype=np.float64)
-    order = np.empty(column.shape[0], np.uint32)
-    # The upper halves of the floats tell nearly all columns' values apart, in half the passes.
-    _upper_halves(column, ranks)
-    sort_by_key(ranks, 32, order, np.empty((3, column.shape[0]), np.uint32))
-    n_ranks = _rank_sorted(column, order, ranks)
-    if n_ranks == 0:
-        order = np.argsort(column).astype(np.uint32)
-        n_ranks = _rank_sorted(column, order, ranks)
-    return int(n_ranks), float(column[order[0]]), float(column[order[-1]])
+def _rank_some(
+    X: np.ndarray, ranks: np.ndarray, columns: np.ndarray
+) -> list[tuple[int, float, float]]:
+    """Rank some columns; return each one's number of distinct values and its range."""
+    n_samples = X.shape[0]
+    column = scratch(n_samples, np.float64)
+    order = scratch(n_samples, np.uint32)
+    work = scratch((2, n_samples), np.uint32)
+    found = []
+    for j in columns:
+        column[:] = X[:, j]
+        # The upper halves of the floats tell most values apart, in half the passes.
+        _upper_halves(column, ranks[j])
+        sort_by_key(ranks[j], 32, order, work)
+        if not _mend_order(column, order):
+            order[:] = np.argsort(column)
+        n_ranks = _rank_sorted(column, order, ranks[j])
+        found.append((int(n_ranks), float(column[order[0]]), float(column[order[-1]])))
+    return found
 
 
 def rank_columns(
@@ -138,7 +171,7 @@ def rank_columns(
     ----------
     X : array of shape (n_samples, n_features)
     n_jobs : int, default=1
-        Threads; each takes a column at a time.
+        Threads; each takes its share of the columns.
 
     Returns
     -------
@@ -149,9 +182,11 @@ def rank_columns(
         The bounding box of the data.
     """
     n_samples, n_features = X.shape
-    ranks = np.empty((n_features, n_samples), np.uint32)
-    columns = Parallel(n_jobs=min(n_jobs, n_features), require="sharedmem")(
-        delayed(_rank_column)(X[:, j], ranks[j]) for j in range(n_features)
+    ranks = scratch((n_features, n_samples), np.uint32)
+    n_jobs = min(n_jobs, n_features)
+    shares = Parallel(n_jobs=n_jobs, require="sharedmem")(
+        delayed(_rank_some)(X, ranks, columns)
+        for columns in np.array_split(np.arange(n_features), n_jobs)
     )
-    n_ranks, lower, upper = zip(*columns, strict=True)
+    n_ranks, lower, upper = zip(*(column for share in shares for column in share), strict=True)
     return ranks, np.array(n_ranks, np.int64), np.array(lower), np.array(upper)

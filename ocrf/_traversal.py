@@ -4,10 +4,6 @@ Down a tree, rows travel in company: a node holds the list of the block's rows t
 hands it on to its children by a branch-free partition. Its threshold and its feature's column
 stay at hand for the whole list, where a row that walks alone would fetch a node and a value at
 every step. Only when few are left do they walk alone.
-
-For the walk a node is 16 bytes, two 64-bit words: the threshold, and the feature (upper half)
-with the left child (lower half, counted from the tree's root; the right child is the next node).
-A leaf is its own left child.
 """
 
 from __future__ import annotations
@@ -15,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ._arrays import read_only
+from ._nodes import LOW_32, SHIFT
 
 # What a block's columns take: they stay in the second-level cache while a hundred trees use them.
 _BLOCK_BYTES = 1024 * 1024
@@ -30,8 +26,6 @@ _COMPANY = 8
 _MAX_PENDING = 34
 
 _ONE = np.uintp(1)
-_SHIFT = np.uint64(32)
-_LOW_32 = np.uint64(0xFFFFFFFF)
 
 
 def block_rows(n_features: int) -> int:
@@ -39,53 +33,6 @@ def block_rows(n_features: int) -> int:
     row_bytes = 8 * n_features
     few = max(min(_FEW_ROWS, _MOST_BLOCK_BYTES // row_bytes), 1)
     return min(max(_BLOCK_BYTES // row_bytes, few), 16384)
-
-
-def pack_nodes(
-    left: np.ndarray, feature: np.ndarray, threshold: np.ndarray, first_node: np.ndarray
-) -> np.ndarray:
-    """Return the compact nodes of trees that lie one after the other.
-
-    Parameters
-    ----------
-    left, feature : int32 arrays of shape (n_nodes,)
-        Left child counted from the tree's root, and column; -1 in a leaf.
-    threshold : float64 array of shape (n_nodes,)
-    first_node : int64 array of shape (n_trees + 1,)
-        Where each tree begins; the last entry is ``n_nodes``.
-
-    Returns
-    -------
-    nodes : uint64 array of shape (n_nodes, 2)
-        The threshold's bits, and ``feature << 32 | left``.
-    """
-    nodes = np.empty((left.shape[0], 2), np.uint64)
-    nodes[:, 0] = threshold.view(np.uint64)
-    _pack_links(read_only(left), read_only(feature), read_only(first_node), nodes)
-    return nodes
-
-
-def unpack_nodes(packed: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what `pack_nodes` packed, of one tree: left, feature, threshold."""
-    links = packed[:, 1]
-    left = (links & _LOW_32).astype(np.int32)
-    feature = (links >> _SHIFT).astype(np.int32)
-    is_leaf = left == np.arange(left.shape[0])
-    left[is_leaf] = feature[is_leaf] = -1
-    return left, feature, packed[:, 0].copy().view(np.float64)
-
-
-@njit(cache=True, nogil=True)
-def _pack_links(
-    left: np.ndarray, feature: np.ndarray, first_node: np.ndarray, nodes: np.ndarray
-) -> None:
-    for t in range(first_node.shape[0] - 1):
-        first = first_node[t]
-        for k in range(first, first_node[t + 1]):
-            if left[k] < 0:
-                nodes[k, 1] = np.uint64(k - first)
-            else:
-                nodes[k, 1] = (np.uint64(feature[k]) << _SHIFT) | np.uint64(left[k])
 
 
 @njit(cache=True, nogil=True)
@@ -147,7 +94,7 @@ def find_leaves(
         )
         rows = lists[turn, start:end]
         link = links[node, 1]
-        left = np.uintp(link & _LOW_32)
+        left = np.uintp(link & LOW_32)
         if left == node:
             for i in range(rows.shape[0]):
                 leaves[rows[i]] = np.uint32(node)
@@ -156,14 +103,14 @@ def find_leaves(
                 row = rows[i]
                 at, to, way = node, left, link
                 while to != at:
-                    goes_right = columns[way >> _SHIFT, row] >= thresholds[at, 0]
+                    goes_right = columns[way >> SHIFT, row] >= thresholds[at, 0]
                     at = to + np.uintp(goes_right)
                     way = links[at, 1]
-                    to = np.uintp(way & _LOW_32)
+                    to = np.uintp(way & LOW_32)
                 leaves[row] = np.uint32(at)
         else:
             n_left = partition_by_value(
-                rows, columns[link >> _SHIFT], thresholds[node, 0], lists[1 - turn, start:end]
+                rows, columns[link >> SHIFT], thresholds[node, 0], lists[1 - turn, start:end]
             )
             middle = start + n_left
             left_last = n_left <= end - middle

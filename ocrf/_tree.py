@@ -10,7 +10,8 @@ from scipy.sparse import csr_matrix
 from sklearn.utils import check_array
 
 from ._arrays import read_only
-from ._traversal import block_rows, leaves_of_tree, pack_nodes
+from ._nodes import pack_nodes
+from ._traversal import block_rows, leaves_of_tree
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,8 +96,7 @@ class OneClassTree:
             raise ValueError(
                 f"X has {X.shape[1]} features, but the tree was grown on {self.n_features}."
             )
-        first_node = np.array([0, self.node_count])
-        nodes = read_only(pack_nodes(self.children_left, self.feature, self.threshold, first_node))
+        nodes = read_only(pack_nodes(self.children_left, self.feature, self.threshold))
         leaves = np.empty(X.shape[0], np.int64)
         leaves_of_tree(X, nodes.view(np.float64), nodes, block_rows(X.shape[1]), leaves)
         return leaves

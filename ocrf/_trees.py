@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._nodes import Nodes
-from ._traversal import pack_nodes, unpack_nodes
+from ._nodes import Nodes, join_nodes, unpack_nodes
 from ._tree import OneClassTree
 
 
@@ -15,30 +14,23 @@ class Trees(NamedTuple):
     """What is kept of the trees: 32 bytes a node."""
 
     first_node: np.ndarray  # int64, (n_trees + 1,): where each tree begins, and the last one ends
-    packed: np.ndarray  # uint64, (n_nodes, 2): threshold, feature and left child (`_traversal`)
+    packed: np.ndarray  # uint64, (n_nodes, 2): threshold, feature and left child (`_nodes`)
     n_samples: np.ndarray  # int32, (n_nodes,)
     depth: np.ndarray  # int32
     log_volume: np.ndarray  # float64
 
 
-def pack_trees(nodes: Nodes, n_nodes: np.ndarray) -> Trees:
+def join_trees(parts: list[Nodes], n_nodes: np.ndarray) -> Trees:
     """Return trees as they are kept.
 
     Parameters
     ----------
-    nodes : Nodes
-        The trees one after the other.
+    parts : list of Nodes
+        The trees one after the other. Emptied on the way.
     n_nodes : int64 array of shape (n_trees,)
         Nodes of each tree.
     """
-    first_node = np.concatenate([[0], np.cumsum(n_nodes)])
-    return Trees(
-        first_node=first_node,
-        packed=pack_nodes(nodes.left, nodes.feature, nodes.threshold, first_node),
-        n_samples=nodes.n_samples,
-        depth=nodes.depth,
-        log_volume=nodes.log_volume,
-    )
+    return Trees(np.concatenate([[0], np.cumsum(n_nodes)]), *join_nodes(parts))
 
 
 def unpack_tree(

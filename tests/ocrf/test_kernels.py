@@ -17,10 +17,12 @@ import ocrf
 from ocrf import OneClassRF, _forest
 from ocrf._criteria import ENTROPY, GINI, split_gain
 from ocrf._growing import grow_trees
-from ocrf._presort import _upper_halves, bit_length, rank_columns, sort_by_key
+from ocrf._nodes import pack_nodes, unpack_nodes
+from ocrf._presort import _mend_order, _upper_halves, bit_length, rank_columns, sort_by_key
 from ocrf._random import next_below
 from ocrf._sampling import sample_rows
-from ocrf._traversal import _pack_links, block_rows, outside_box, sum_over_trees
+from ocrf._scratch import scratch
+from ocrf._traversal import block_rows, outside_box, sum_over_trees
 
 
 @pytest.mark.parametrize("n_bits", [0, 1, 6, 11, 12, 22, 31, 32])
@@ -28,7 +30,7 @@ from ocrf._traversal import _pack_links, block_rows, outside_box, sum_over_trees
 def test_radix_sort_is_a_stable_sort(n, n_bits):
     keys = np.random.default_rng(n).integers(0, 2**n_bits, size=n).astype(np.uint32)
     order = np.empty(n, np.uint32)
-    sort_by_key(keys.copy(), n_bits, order, np.empty((3, n), np.uint32))
+    sort_by_key(keys.copy(), n_bits, order, np.empty((2, n), np.uint32))
     np.testing.assert_array_equal(order, np.argsort(keys, kind="stable"))
 
 
@@ -63,6 +65,57 @@ def test_ranks_of_values_that_differ_in_their_last_bits():
     ranks, n_ranks, _, _ = rank_columns(X)
     np.testing.assert_array_equal(ranks[0], np.argsort(np.argsort(X[:, 0])))
     assert n_ranks[0] == 500
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_nearly_ascending_order_is_mended(seed):
+    rng = np.random.default_rng(seed)
+    column = rng.integers(0, 300, size=1000) + rng.integers(0, 8, size=1000) * 2.0**-44
+    order = np.argsort(column.astype(np.float32), kind="stable").astype(np.uint32)
+    assert (np.diff(column[order]) < 0).any()
+    assert _mend_order(column, order)
+    assert (np.diff(column[order]) >= 0).all()
+    np.testing.assert_array_equal(np.sort(order), np.arange(1000))
+
+
+def test_mending_gives_up_before_it_takes_long():
+    column, order = np.arange(1000.0)[::-1].copy(), np.arange(1000, dtype=np.uint32)
+    assert not _mend_order(column, order)
+    np.testing.assert_array_equal(np.sort(order), np.arange(1000))
+
+
+@pytest.mark.parametrize("shape", [0, 1, 5000, (3, 0), (2, 3, 1000)])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint32, np.float64])
+def test_scratch_is_an_array_of_zeros_to_write_to(shape, dtype):
+    array = scratch(shape, dtype)
+    assert (array.shape, array.dtype) == (np.empty(shape).shape, dtype)
+    assert array.flags.c_contiguous
+    assert array.flags.writeable
+    assert not array.any()
+    array += np.ones((), dtype)
+    assert array.all()
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
+def test_scratch_takes_only_what_is_touched_and_gives_it_back():
+    page, resident = os.sysconf("SC_PAGE_SIZE"), "/proc/self/statm"
+    before = int(Path(resident).read_text().split()[1]) * page
+    array = scratch(10**9, np.uint8)
+    assert int(Path(resident).read_text().split()[1]) * page - before < 10**7
+    array[: 10**8] = 1
+    assert int(Path(resident).read_text().split()[1]) * page - before > 9 * 10**7
+    del array
+    assert int(Path(resident).read_text().split()[1]) * page - before < 10**7
+
+
+def test_nodes_come_out_as_they_were_packed():
+    left = np.array([1, -1, 3, -1, -1], np.int32)
+    feature = np.array([2**20, -1, 0, -1, -1], np.int32)
+    threshold = np.array([-0.5, 0.0, 1e308, 0.0, 0.0])
+    for packed, found in zip(
+        (left, feature, threshold), unpack_nodes(pack_nodes(left, feature, threshold)), strict=True
+    ):
+        np.testing.assert_array_equal(packed, found)
 
 
 @njit
@@ -196,7 +249,7 @@ def test_compiled_code_is_kept_where_the_installation_cannot_be_written(tmp_path
 
 def test_no_kernel_is_compiled_twice(tmp_path):
     """Read-only, memory-mapped and foreign layouts must not each wait for a compiler."""
-    kernels = (grow_trees, sum_over_trees, outside_box, _pack_links, _upper_halves)
+    kernels = (grow_trees, sum_over_trees, outside_box, _mend_order, _upper_halves)
     X = np.random.default_rng(0).normal(size=(200, 3))
     forest = OneClassRF(n_estimators=2, out_of_bounds="maximal", random_state=0).fit(X)
     expected = forest.score_samples(X)
