@@ -13,7 +13,7 @@ TESTS      ?=
 JOBS       ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup benchmark data tables figures report theory speed faults test lint format lock clean
+.PHONY: help setup benchmark data tables figures report published theory speed faults test lint format lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,12 @@ figures: $(INSTALLED) ## Draw the figures from the records (PDF, PNG)
 
 report: $(INSTALLED) ## Write output/report.html from the records
 	$(PY) -m results report --output $(OUTPUT) $(ARGS)
+
+published: $(INSTALLED) ## Regenerate results/published/ and results/REPRODUCTION.md from the packed records
+	for part in tables figures statistics report; do \
+	  $(PY) -m results $$part --records results/published --output results/published || exit; done
+	$(PY) -m results reproduction --records results/published --records results/published/variants \
+	  --output results/published
 
 theory: $(INSTALLED) ## Draw the paper's illustrations of the method
 	$(PY) -m runners.theory --output $(OUTPUT) $(ARGS)

@@ -116,8 +116,10 @@ def _common_options() -> argparse.ArgumentParser:
     common.add_argument(
         "--records",
         type=Path,
-        help="folder of records, packed file or folder of those (default: records in the output "
-        "folder)",
+        action="append",
+        metavar="PATH",
+        help="folder of records, packed file or folder of those; more than once for several "
+        "(default: records in the output folder)",
     )
     chosen = common.add_argument_group("selection", "names or patterns, comma separated")
     for name in ("protocol", "setting", "dataset", "algorithm", "seed"):
@@ -151,8 +153,8 @@ def _table_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--transposed", action="store_true", help="algorithms as rows")
 
 
-def _records_path(options: argparse.Namespace) -> Path:
-    return options.records or options.output / "records"
+def _records_paths(options: argparse.Namespace) -> list[Path]:
+    return options.records or [options.output / "records"]
 
 
 def _selection(options: argparse.Namespace) -> Selection:
@@ -162,7 +164,7 @@ def _selection(options: argparse.Namespace) -> Selection:
 
 
 def _load(options: argparse.Namespace, output: Output) -> Experiments:
-    experiments = load_experiments(_records_path(options), _selection(options))
+    experiments = load_experiments(*_records_paths(options), selection=_selection(options))
     output.remarks += experiments.remarks
     return experiments
 
@@ -272,7 +274,7 @@ def _pack(options: argparse.Namespace, output: Output) -> None:
     from results.pack import pack
     from results.sources import open_records
 
-    records = open_records(_records_path(options))
+    records = open_records(*_records_paths(options))
     selected = selected_records(records, _selection(options))
     count = pack(
         selected,
@@ -291,7 +293,10 @@ def _unpack(options: argparse.Namespace, output: Output) -> None:
     from results.pack import unpack
     from results.records import RecordStore
 
-    store = RecordStore(_records_path(options))
+    path, *more = _records_paths(options)
+    if more:
+        raise ValueError("unpack merges into one folder of records; name one with --records")
+    store = RecordStore(path)
     counts = unpack(options.file, store)
     output.console.print(", ".join(f"{count} {what}" for what, count in counts.items()))
     output.written.append(store.path)

@@ -92,8 +92,8 @@ class Experiments:
     records: Iterable[Record] | None = None
 
 
-def load_experiments(path: Path, selection: Selection | None = None) -> Experiments:
-    """Read the selected records of a store or of packed files.
+def load_experiments(*paths: Path, selection: Selection | None = None) -> Experiments:
+    """Read the selected records of stores and packed files.
 
     Raises
     ------
@@ -102,8 +102,8 @@ def load_experiments(path: Path, selection: Selection | None = None) -> Experime
     SelectionError
         If the selection fits none.
     """
-    store = open_records(path)
-    experiments = from_records(store, selection, origin=str(path))
+    store = open_records(*paths)
+    experiments = from_records(store, selection, origin=", ".join(map(str, paths)))
     for file, reason in store.unreadable:
         experiments.remarks.append(f"left out, unreadable: {file} ({reason})")
     return experiments
@@ -122,7 +122,10 @@ def from_records(
         if selection.takes(record):
             rows.append(_row(record))
     if not any(seen.values()):
-        raise FileNotFoundError(f"no records in {origin}; run some: python -m runners")
+        raise FileNotFoundError(
+            f"no records in {origin}; run some: python -m runners (or look at the published ones: "
+            "--records results/published)"
+        )
     if not rows:
         raise SelectionError(_no_match(selection, seen))
     # One order whatever the store's: sums of floats, and so the last digits, depend on it.

@@ -1,4 +1,4 @@
-"""Where records are read from: a store, a packed file, or a folder of packed files."""
+"""Where records are read from: stores, packed files, and folders of packed files."""
 
 from __future__ import annotations
 
@@ -18,46 +18,65 @@ class Records(Protocol):
     def __iter__(self) -> Iterator[Record]: ...
 
 
-class PackedRecords:
-    """The records of packed files; of two with one key, :func:`results.pack.better`.
+class PackedFile:
+    """The records of a packed file.
 
     Parameters
     ----------
-    files : list of Path
+    file : Path
     """
 
-    def __init__(self, files: list[Path]):
-        self.files = files
+    def __init__(self, file: Path):
+        self.file = file
         self.unreadable: list[tuple[Path, str]] = []
 
     def __iter__(self) -> Iterator[Record]:
-        if len(self.files) == 1:
-            yield from read_packed(self.files[0])
-            return
-        best: dict[str, Record] = {}
-        for file in self.files:
-            for record in read_packed(file):
-                known = best.get(record.key)
-                best[record.key] = record if known is None else better(known, record)
-        yield from best.values()
+        return read_packed(self.file)
 
 
-def open_records(path: Path) -> Records:
-    """Return the records at `path`.
+class MergedRecords:
+    """Records of several places; of two with one key, :func:`results.pack.better`.
 
     Parameters
     ----------
-    path : Path
-        A ``.parquet`` file, a folder that holds such files, or the folder of a record store.
+    parts : list of Records
+    """
+
+    def __init__(self, parts: list[Records]):
+        self.parts = parts
+        self.unreadable: list[tuple[Path, str]] = []
+
+    def __iter__(self) -> Iterator[Record]:
+        best: dict[str, Record] = {}
+        for part in self.parts:
+            for record in part:
+                known = best.get(record.key)
+                best[record.key] = record if known is None else better(known, record)
+        self.unreadable = [entry for part in self.parts for entry in part.unreadable]
+        yield from best.values()
+
+
+def open_records(*paths: Path) -> Records:
+    """Return the records of one or more places.
+
+    Parameters
+    ----------
+    *paths : Path
+        Each a ``.parquet`` file, a folder that holds such files, or the folder of a record store.
 
     Raises
     ------
     FileNotFoundError
         If a packed file is named that is not there.
     """
+    parts = [part for path in paths for part in _parts(path)]
+    return parts[0] if len(parts) == 1 else MergedRecords(parts)
+
+
+def _parts(path: Path) -> list[Records]:
     if path.suffix == ".parquet":
         if not path.is_file():
             raise FileNotFoundError(f"there is no packed file {path}")
-        return PackedRecords([path])
+        return [PackedFile(path)]
     packed = sorted(path.glob("*.parquet")) if path.is_dir() else []
-    return PackedRecords(packed) if packed else RecordStore(path)
+    return [PackedFile(file) for file in packed] if packed else [RecordStore(path)]

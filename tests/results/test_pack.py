@@ -125,6 +125,21 @@ def test_commands_read_packed_files_in_place_of_a_store(
     assert len(RecordStore(tmp_path / "new" / "records")) == 48
 
 
+def test_several_places_are_read_as_one(scattered_records, tmp_path, capsys):
+    whole, first, second = (tmp_path / name for name in ("whole.parquet", "1.parquet", "store"))
+    pack(scattered_records, whole)
+    pack(scattered_records[:30], first)
+    store = RecordStore(second)
+    for record in scattered_records[20:]:
+        store.put(record)
+    merged = load_experiments(first, second)
+    assert merged.frame.equals(load_experiments(whole).frame)
+    places = ["--records", str(first), "--records", str(second)]
+    assert main(["status", *places]) == 0
+    assert main(["unpack", str(whole), *places]) == 2
+    assert "name one" in capsys.readouterr().err
+
+
 def test_order_of_records_does_not_change_a_digit(scattered_records):
     forward = from_records(scattered_records).frame
     backward = from_records(reversed(scattered_records)).frame

@@ -46,7 +46,7 @@ def test_records_per_second_of_processor_time(big_store, recorder):
 def test_curves_are_not_kept_in_memory(big_store):
     folder, n = big_store
     tracemalloc.start()
-    experiments = load_experiments(folder, Selection(datasets=("pima",)))
+    experiments = load_experiments(folder, selection=Selection(datasets=("pima",)))
     held, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(experiments.frame) == n // 12
