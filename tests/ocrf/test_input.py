@@ -1,0 +1,78 @@
+"""What may be fitted and scored, and what is refused."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+from ocrf import OneClassRF
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        np.asfortranarray,
+        lambda X: X[::-1][::-1],
+        lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+        lambda X: X.astype(">f8"),
+        lambda X: X.tolist(),
+    ],
+)
+def test_memory_layout_is_irrelevant(X, convert):
+    forest = OneClassRF(n_estimators=10, random_state=0)
+    expected = clone(forest).fit(X).score_samples(X)
+    np.testing.assert_array_equal(clone(forest).fit(convert(X)).score_samples(convert(X)), expected)
+
+
+def test_read_only_input(X):
+    frozen = X.copy()
+    frozen.setflags(write=False)
+    forest = OneClassRF(n_estimators=10, random_state=0).fit(frozen)
+    expected = OneClassRF(n_estimators=10, random_state=0).fit(X).score_samples(X)
+    np.testing.assert_array_equal(forest.score_samples(frozen), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32])
+def test_other_number_types(X, dtype):
+    narrow = (10 * X).astype(dtype)
+    forest = OneClassRF(n_estimators=10, random_state=0).fit(narrow)
+    wide = OneClassRF(n_estimators=10, random_state=0).fit(narrow.astype(np.float64))
+    np.testing.assert_array_equal(
+        forest.score_samples(narrow), wide.score_samples(narrow.astype(np.float64))
+    )
+
+
+def test_input_is_left_alone(X):
+    copy = X.copy()
+    OneClassRF(n_estimators=3).fit(X).score_samples(X)
+    np.testing.assert_array_equal(X, copy)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ([[np.nan, 1.0], [0.0, 1.0]], "Input X contains NaN"),
+        ([[np.inf, 1.0], [0.0, 1.0]], "infinity"),
+        (np.empty((0, 2)), r"Found array with 0 sample\(s\)"),
+        (np.ones((1, 2)), r"Found array with 1 sample\(s\) .* minimum of 2"),
+        (np.empty((3, 0)), r"0 feature\(s\)"),
+        ([1.0, 2.0], "Expected 2D array"),
+        ([[0.0, -1.7e308], [0.0, 1.7e308]], "column 1 of X spans more than a float64 can hold"),
+    ],
+)
+def test_bad_data_are_named(data, message):
+    with pytest.raises(ValueError, match=message):
+        OneClassRF().fit(data)
+
+
+def test_sparse_input_is_refused(X):
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        OneClassRF().fit(sparse.csr_matrix(X))
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        OneClassRF(n_estimators=2).fit(X).score_samples(sparse.csr_matrix(X))
+
+
+def test_wrong_width_at_scoring(X):
+    forest = OneClassRF(n_estimators=2).fit(X)
+    with pytest.raises(ValueError, match="X has 2 features, but OneClassRF is expecting 3"):
+        forest.score_samples(X[:, :2])
