@@ -25,7 +25,7 @@ from ._params import (
 from ._planting import RankedData
 from ._presort import rank_columns
 from ._sampling import sample_features, sample_rows
-from ._scoring import leaf_values, score_rows
+from ._scoring import is_depth, leaf_values, score_rows
 from ._traversal import block_rows, outside_box
 from ._tree import OneClassTree
 from ._trees import join_trees, unpack_tree
@@ -81,11 +81,12 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         How many outliers hide in a node t: gamma n_t ("adaptive"), or gamma n Leb(X_t) / Leb(X)
         ("naive"), where n is the size of the sub-sample and X the bounding box of the training data
         along the tree's features.
-    scoring : {"depth", "density", "typical_cell"}, default="depth"
-        "depth" is the paper's score. "density" is the logarithm of the mean over the trees of the
-        leaf's density, "typical_cell" that of the sum of the leaves' observations over the sum of
-        their volumes. Densities are relative to the uniform law on the training data's bounding
-        box.
+    scoring : {"depth", "published_depth", "density", "typical_cell"}, default="depth"
+        "depth" is the paper's score; "published_depth" is the same as the authors' program
+        computed it, where a leaf of one point counts one level more. "density" is the logarithm of
+        the mean over the trees of the leaf's density, "typical_cell" that of the sum of the leaves'
+        observations over the sum of their volumes. Densities are relative to the uniform law on
+        the training data's bounding box.
     min_log_density, max_log_density : float or None, default=None
         A node is a leaf as soon as the natural logarithm of its density, relative to the uniform
         law on the training data's bounding box, lies at or below the first or at or above the
@@ -233,7 +234,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         self._set_trees(blocks)
 
         if self.contamination == "auto":
-            self.offset_ = -0.5 if self.scoring == "depth" else 0.0
+            self.offset_ = -0.5 if is_depth(self.scoring) else 0.0
         else:
             self.offset_ = float(
                 np.percentile(self._score_samples(X), 100.0 * float(self.contamination))
@@ -250,7 +251,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         Returns
         -------
         scores : float64 array of shape (n_samples,)
-            ``scoring="depth"``: -s(x), in [-1, 0), where log2 s(x) is minus the mean over the
+            By depth: -s(x), in [-1, 0), where log2 s(x) is minus the mean over the
             trees of the leaf's depth plus c(points in the leaf), over c(sub-sample size).
             Otherwise a log density.
         """

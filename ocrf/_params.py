@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from ._criteria import CRITERIA
 from ._growing import ADVERSARIES
 
-SCORINGS = ("depth", "density", "typical_cell")
+SCORINGS = ("depth", "published_depth", "density", "typical_cell")
 
 _COUNT_OR_SHARE = [
     Interval(Integral, 1, None, closed="left"),

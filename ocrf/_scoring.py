@@ -36,13 +36,43 @@ def average_path_length(n: Any) -> np.ndarray:
     return np.where(n > 1.0, 2.0 * (digamma(n) + np.euler_gamma) - 2.0 * (n - 1.0) / n, 0.0)
 
 
-def leaf_depths(depth: np.ndarray, n_node_samples: np.ndarray) -> np.ndarray:
-    """Return each node's depth, counted from 0 at the root, plus c of its number of points."""
+def published_path_length(n: Any) -> np.ndarray:
+    """Return c(n) as the authors' program had it: 2 (ln n + 0.5772) - 2 (n - 1) / n, c(1) = 1.
+
+    Parameters
+    ----------
+    n : int or array of int
+
+    Returns
+    -------
+    c : float64, same shape
+
+    Examples
+    --------
+    >>> published_path_length([1, 2, 256]).round(4).tolist()
+    [1.0, 1.5407, 10.2526]
+    """
+    n = np.maximum(np.asarray(n, dtype=np.float64), 1.0)
+    return np.where(n > 1.0, 2.0 * (np.log(n) + 0.5772) - 2.0 * (n - 1.0) / n, 1.0)
+
+
+# The scores by depth: c(n), and what is added to a depth that counts the root as 0.
+_DEPTHS = {"depth": (average_path_length, 0.0), "published_depth": (published_path_length, 1.0)}
+
+
+def is_depth(scoring: str) -> bool:
+    """Tell the scores by depth from the densities."""
+    return scoring in _DEPTHS
+
+
+def leaf_depths(scoring: str, depth: np.ndarray, n_node_samples: np.ndarray) -> np.ndarray:
+    """Return each node's depth plus c of its number of points."""
+    path_length, root_depth = _DEPTHS[scoring]
     largest = int(n_node_samples.max())
     if largest > n_node_samples.shape[0]:
-        return depth + average_path_length(n_node_samples)
+        return depth + (root_depth + path_length(n_node_samples))
     # Most leaves hold few points: evaluate c once per number, not once per node.
-    return depth + average_path_length(np.arange(largest + 1))[n_node_samples]
+    return depth + (root_depth + path_length(np.arange(largest + 1)))[n_node_samples]
 
 
 def leaf_log_densities(
@@ -52,16 +82,19 @@ def leaf_log_densities(
     return np.log(n_node_samples / n_subsample) - log_volume
 
 
-def depth_scores(total_depth: np.ndarray, n_trees: int, n_subsample: int) -> np.ndarray:
+def depth_scores(
+    scoring: str, total_depth: np.ndarray, n_trees: int, n_subsample: int
+) -> np.ndarray:
     """Turn sums of leaf depths into -s(x), log2 s(x) = -(mean of d_t + c(n_t)) / c(n)."""
-    scale = average_path_length(n_subsample)
+    path_length, _ = _DEPTHS[scoring]
+    scale = path_length(n_subsample)
     return -np.exp2(-total_depth / (n_trees * scale))
 
 
 def leaf_values(scoring: str, trees: Trees, n_subsample: int) -> np.ndarray:
     """Return what each node adds to a row's score, should the row end there."""
-    if scoring == "depth":
-        return leaf_depths(trees.depth, trees.n_samples)
+    if is_depth(scoring):
+        return leaf_depths(scoring, trees.depth, trees.n_samples)
     if scoring == "density":
         return leaf_log_densities(trees.n_samples, trees.log_volume, n_subsample)
     return trees.n_samples / n_subsample
@@ -79,7 +112,7 @@ def score_rows(
 
     Parameters
     ----------
-    scoring : {"depth", "density", "typical_cell"}
+    scoring : {"depth", "published_depth", "density", "typical_cell"}
     trees : Trees
     leaf_value : float64 array of shape (n_nodes,)
         `leaf_values` of the same scoring.
@@ -100,8 +133,8 @@ def score_rows(
         log_sum_exp_over_trees(*walk, read_only(leaf_value), block_size, total)
         return total - np.log(n_trees)
     sum_over_trees(*walk, read_only(leaf_value), block_size, total)
-    if scoring == "depth":
-        return depth_scores(total, n_trees, n_subsample)
+    if is_depth(scoring):
+        return depth_scores(scoring, total, n_trees, n_subsample)
     log_volume = np.empty(rows.shape[0])
     log_sum_exp_over_trees(*walk, read_only(trees.log_volume), block_size, log_volume)
     return np.log(total) - log_volume

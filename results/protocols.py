@@ -54,8 +54,15 @@ _ALGORITHMS = {
     ),
     Departure("trees per forest of RFC", "100", "3000 (the text)"): ("rfc", "rfc_text"),
 }
-#: Departures by one overridden parameter of an algorithm or of the protocol.
-_OUT_OF_BOUNDS = Departure("points outside the training box", "maximal score", "own score")
+#: Departures by one overridden parameter of OneClassRF (as a pattern), or of the protocol.
+_PARAMETERS = {
+    Departure(
+        "points outside the training box", "maximal score", "own score"
+    ): r"out_of_bounds=(null|None|none)",
+    Departure(
+        "a leaf of one point", "c(1) = 0 (the text)", "c(1) = 1 (as run)"
+    ): r"scoring=published_depth",
+}
 _DUPLICATES = Departure("repeated rows of shuttle", "with", "without")
 _SUBSET = Departure("subset of anomalies", "drawn per split", "one for all splits")
 _PROTOCOL = Departure("protocol (exact metrics of both)", "paper", "clean")
@@ -124,7 +131,7 @@ def missing(found: list[Effect]) -> list[str]:
         _PROTOCOL,
         _METRIC,
         *_ALGORITHMS,
-        _OUT_OF_BOUNDS,
+        *_PARAMETERS,
         _DUPLICATES,
         _SUBSET,
     ]
@@ -221,12 +228,13 @@ def _between_algorithms(rows: pd.DataFrame) -> Iterator[Effect]:
 
 
 def _by_parameter(rows: pd.DataFrame) -> Iterator[Effect]:
-    pattern = re.compile(r"oneclassrf\(out_of_bounds=(null|None|none)\)")
-    labels = map(str, rows.index.get_level_values("label"))
-    for label in sorted({label for label in labels if pattern.fullmatch(label)}):
-        first = _pick(rows, "paper", "oneclassrf")
-        second = _renamed(_pick(rows, "paper", label), "oneclassrf")
-        yield from _pair(_OUT_OF_BOUNDS, first, second, (PAPER_METRICS, PAPER_METRICS))
+    labels = sorted({str(label) for label in rows.index.get_level_values("label")})
+    for departure, pattern in _PARAMETERS.items():
+        for label in labels:
+            if re.fullmatch(rf"oneclassrf\({pattern}\)", label):
+                first = _pick(rows, "paper", "oneclassrf")
+                second = _renamed(_pick(rows, "paper", label), "oneclassrf")
+                yield from _pair(departure, first, second, (PAPER_METRICS, PAPER_METRICS))
 
 
 def _by_protocol_option(rows: pd.DataFrame) -> Iterator[Effect]:

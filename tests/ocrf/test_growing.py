@@ -239,7 +239,7 @@ def test_affine_maps_of_columns_change_nothing_but_thresholds(criterion, seed):
     np.testing.assert_array_equal(plain.score_samples(X), mapped.score_samples(X * scale + shift))
 
 
-@pytest.mark.parametrize("scoring", ["depth", "density", "typical_cell"])
+@pytest.mark.parametrize("scoring", ["depth", "published_depth", "density", "typical_cell"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_any_affine_map_changes_scores_by_rounding_only(scoring, seed):
     rng = np.random.default_rng(seed)

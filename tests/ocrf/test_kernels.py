@@ -172,7 +172,7 @@ def test_two_corners_bound_the_gain_over_a_rectangle(
     assert gain <= bound * (1 + 1e-6) + 1e-12
 
 
-@pytest.mark.parametrize("scoring", ["depth", "density", "typical_cell"])
+@pytest.mark.parametrize("scoring", ["depth", "published_depth", "density", "typical_cell"])
 @pytest.mark.parametrize("out_of_bounds", [None, "maximal"])
 def test_tiny_blocks_and_chunks_score_the_same(monkeypatch, scoring, out_of_bounds):
     rng = np.random.default_rng(0)

@@ -1,5 +1,7 @@
 """Scores: the three of them, their thresholds, and what they depend on."""
 
+import math
+
 import numpy as np
 import pytest
 from sklearn.ensemble._iforest import _average_path_length
@@ -7,7 +9,7 @@ from sklearn.ensemble._iforest import _average_path_length
 from ocrf import OneClassRF
 from ocrf._scoring import average_path_length
 
-SCORINGS = ["depth", "density", "typical_cell"]
+SCORINGS = ["depth", "published_depth", "density", "typical_cell"]
 
 
 @pytest.mark.parametrize("scoring", SCORINGS)
@@ -20,18 +22,25 @@ def test_outliers_score_lower(X, outliers, scoring, adversary):
     assert forest.predict(outliers).mean() < forest.predict(X).mean()
 
 
+def path_as_run(n):
+    return 1.0 if n == 1 else 2 * (math.log(n) + 0.5772) - 2 * (n - 1) / n
+
+
 @pytest.mark.parametrize("scoring", SCORINGS)
 def test_scores_follow_from_the_leaves(X, scoring):
     """The three formulas, straight from the trees."""
     forest = OneClassRF(n_estimators=30, scoring=scoring, random_state=0).fit(X)
-    counts, volumes, depths = [], [], []
+    counts, volumes, depths, published = [], [], [], []
     for tree in forest.estimators_:
         leaves = tree.apply(X)
         counts.append(tree.n_node_samples[leaves] / forest.max_samples_)
         volumes.append(np.exp(tree.log_volume[leaves]))
         depths.append(tree.depth[leaves] + average_path_length(tree.n_node_samples[leaves]))
+        published.append([1 + tree.depth[t] + path_as_run(tree.n_node_samples[t]) for t in leaves])
     if scoring == "depth":
         expected = -(2 ** -(np.mean(depths, axis=0) / average_path_length(forest.max_samples_)))
+    elif scoring == "published_depth":
+        expected = -(2 ** -(np.mean(published, axis=0) / path_as_run(forest.max_samples_)))
     elif scoring == "density":
         expected = np.log(np.mean(np.divide(counts, volumes), axis=0))
     else:

@@ -33,6 +33,11 @@ def only(records, name):
             {"algorithm": "oneclassrf"},
             {"algorithm": "oneclassrf", "variant": "out_of_bounds=null"},
         ),
+        (
+            "a leaf of one point",
+            {"algorithm": "oneclassrf"},
+            {"algorithm": "oneclassrf", "variant": "scoring=published_depth"},
+        ),
         ("protocol (exact metrics of both)", {"protocol": "paper"}, {"protocol": "clean"}),
         (
             "subset of anomalies",
@@ -99,7 +104,7 @@ def test_what_cannot_be_measured_is_named(recorder):
     records = [make_record("pima", "orca"), make_record("wilt", "orca_clean", status="timeout")]
     names = missing(found(records))
     assert "Orca: as run against clean" in names
-    assert len(names) == 10
+    assert len(names) == 11
     write_protocols(from_records(records), recorder.output)
     assert "not measured: Orca: as run against clean" in recorder.output.remarks
 
