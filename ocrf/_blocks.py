@@ -10,13 +10,17 @@ from joblib import Parallel, delayed
 from ._growing import Settings, grow_trees, most_nodes
 from ._nodes import Nodes, room_for_nodes
 from ._planting import RankedData
+from ._scratch import scratch, settled
 from ._workspace import new_work_space
 
 # More blocks than threads even out the load.
 _BLOCKS_PER_THREAD = 4
 
-# Room is made for as many nodes, or two trees' if those are more.
+# Room for nodes: so many, or a tree's and a quarter if those are more.
 _ROOM = 2**16
+
+# Importances that are filled in together, unless those of a single tree are more.
+_IMPORTANCES = 2**17
 
 
 class Block(NamedTuple):
@@ -25,37 +29,60 @@ class Block(NamedTuple):
     parts: list[Nodes]  # the trees one after the other
     n_nodes: np.ndarray  # int64, (n_trees,)
     gammas: np.ndarray  # float64, (n_trees,)
-    importances: np.ndarray  # float64, (n_trees, n_features)
+    # Features and importances of each part's trees in turn: with very many features, nearly all
+    # importances are zero.
+    importances: list[tuple[np.ndarray, np.ndarray]]
 
 
 def _grow_block(data: RankedData, seeds: np.ndarray, settings: Settings) -> Block:
     """Grow one tree per seed."""
-    n_trees, (n_samples, n_features) = len(seeds), data.X.shape
-    work = new_work_space(settings.n_subsample, settings.n_features_tree, n_samples, n_features)
-    block = Block(
-        [], np.zeros(n_trees, np.int64), np.empty(n_trees), np.zeros((n_trees, n_features))
+    n_trees, n_features, d = len(seeds), data.X.shape[1], settings.n_features_tree
+    work = new_work_space(
+        data.X.shape,
+        settings.n_subsample,
+        d,
+        min(settings.n_features_node, d) if settings.sort_node_by_node else d,
+        settings.max_depth,
     )
     most = most_nodes(settings)
+    importances = scratch((min(n_trees, max(_IMPORTANCES // n_features, 1)), n_features), float)
+    block = Block([], np.zeros(n_trees, np.int64), np.empty(n_trees), [])
     grown = 0
     while grown < n_trees:
-        # Nearly all trees stay far below what they may have, and room that is not used is free.
-        nodes = room_for_nodes(min((n_trees - grown) * most, max(2 * most, _ROOM)))
-        left = slice(grown, None)
+        # Nearly all trees stay far below what they may have; what is not touched takes no memory.
+        room = min((n_trees - grown) * most, max(most + most // 4, _ROOM))
+        nodes = room_for_nodes(room)
+        some = slice(grown, grown + len(importances))
         n_grown = grow_trees(
             data,
-            seeds[left],
+            seeds[some],
             settings,
             work,
             nodes,
             nodes.packed.view(np.float64),
-            block.n_nodes[left],
-            block.gammas[left],
-            block.importances[left],
+            block.n_nodes[some],
+            block.gammas[some],
+            importances,
         )
         used = block.n_nodes[grown : grown + n_grown].sum()
-        block.parts.append(Nodes(*(field[:used] for field in nodes)))
+        # But it may be counted: a large room is not held on to for the sake of a few nodes.
+        keep = settled if room > _ROOM else np.asarray
+        block.parts.append(Nodes(*(keep(field[:used]) for field in nodes)))
+        tree, feature = np.nonzero(importances[:n_grown])
+        block.importances.append((feature, importances[tree, feature]))
+        importances[tree, feature] = 0.0
         grown += n_grown
     return block
+
+
+def mean_importances(blocks: list[Block], n_features: int) -> np.ndarray:
+    """Return the importances of all features, averaged over the trees."""
+    total = np.zeros(n_features)
+    for block in blocks:
+        for feature, importance in block.importances:
+            # One after the other: the same sum whatever the blocks.
+            np.add.at(total, feature, importance)
+    return total / sum(len(block.n_nodes) for block in blocks)
 
 
 def grow_blocks(

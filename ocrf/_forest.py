@@ -11,9 +11,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._arrays import read_only
-from ._blocks import Block, grow_blocks
+from ._blocks import Block, grow_blocks, mean_importances
 from ._criteria import CRITERIA
 from ._growing import ADVERSARIES, Settings
+from ._ordering import sorts_node_by_node
 from ._params import (
     PARAMETER_CONSTRAINTS,
     resolve_gamma,
@@ -208,7 +209,8 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             np.array([2**32, 1], dtype=np.uint64)
         )
         n_jobs = effective_n_jobs(self.n_jobs)
-        data = RankedData(read_only(X), *rank_columns(X, n_jobs))
+        rows = read_only(X)
+        data = RankedData(rows, *rank_columns(rows, n_jobs))
         self._lower, self._upper = data.lower, data.upper
         self._refuse_overflowing_ranges()
         min_log_density, max_log_density = resolve_log_densities(
@@ -227,10 +229,11 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             min_samples_split=min(int(self.min_samples_split), self.max_samples_ + 1),
             min_log_density=min_log_density,
             max_log_density=max_log_density,
+            sort_node_by_node=sorts_node_by_node(self.max_features_tree_, self.max_features_node_),
         )
         blocks = grow_blocks(data, self._tree_seeds, settings, n_jobs)
         # The trees take their place: no more memory is held than there must be.
-        del data
+        del data, rows
         self._set_trees(blocks)
 
         if self.contamination == "auto":
@@ -333,7 +336,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         parts = [part for block in blocks for part in block.parts]
         n_nodes = np.concatenate([block.n_nodes for block in blocks])
         self.gammas_ = np.concatenate([block.gammas for block in blocks])
-        importances = np.concatenate([block.importances for block in blocks]).mean(axis=0)
+        importances = mean_importances(blocks, self.n_features_in_)
         blocks.clear()
         self._trees = join_trees(parts, n_nodes)
         total = importances.sum()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ._scratch import scratch
+from ._scratch import scratch_together
 
 SHIFT = np.uint64(32)
 LOW_32 = np.uint64(0xFFFFFFFF)
@@ -30,10 +30,9 @@ class Nodes(NamedTuple):
 def room_for_nodes(size: int) -> Nodes:
     """Return room for that many nodes; what is not used takes no memory."""
     return Nodes(
-        scratch((size, 2), np.uint64),
-        scratch(size, np.int32),
-        scratch(size, np.int32),
-        scratch(size, np.float64),
+        *scratch_together(
+            ((size, 2), np.uint64), (size, np.int32), (size, np.int32), (size, np.float64)
+        )
     )
 
 

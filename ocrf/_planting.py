@@ -25,15 +25,18 @@ class RankedData(NamedTuple):
 
 
 class Points(NamedTuple):
-    """A tree's sub-sample, on the tree's features. Reused from tree to tree."""
+    """A tree's sub-sample, on the tree's features. Reused from tree to tree.
 
-    values: np.ndarray  # float64, (d, m): feature by feature
-    orders: np.ndarray  # uint32, (2, d, m): the points of each node in ascending order
-    lower: np.ndarray  # float64, (d,): the root's cell
+    There is a slot for each of the features, or for each that is searched in a node (`_ordering`).
+    """
+
+    values: np.ndarray  # float64, (n_slots, m): feature by feature
+    orders: np.ndarray  # uint32, (2, n_slots, m): the points of each node in ascending order
+    lower: np.ndarray  # float64, (d,): the cell of the node that is being looked at
     upper: np.ndarray
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True)
 def plant(
     data: RankedData,
     rows: np.ndarray,
@@ -41,9 +44,9 @@ def plant(
     points: Points,
     ranks: np.ndarray,
     work: np.ndarray,
-) -> float:
-    """Sort a tree's points along its features; return the root's log volume."""
-    m, d = points.values.shape[1], points.values.shape[0]
+) -> None:
+    """Sort a tree's points along all its features, and find the root's cell."""
+    d, m = points.values.shape
     X, values = data.X, points.values
     # A block of rows for all features, then the next: X comes from memory once, not d times.
     for start in range(0, m, _GATHER_ROWS):
@@ -52,7 +55,6 @@ def plant(
             column, block_values = np.uintp(columns[j]), values[j, start:]
             for i in range(block.shape[0]):
                 block_values[i] = X[block[i], column]
-    log_volume = 0.0
     for j in range(d):
         column, column_values = np.uintp(columns[j]), values[j]
         column_ranks = data.ranks[column]
@@ -60,8 +62,30 @@ def plant(
             ranks[i] = column_ranks[rows[i]]
         order = points.orders[0, j]
         sort_by_key(ranks, bit_length(data.n_ranks[column] - 1), order, work)
-        low, high = column_values[order[0]], column_values[order[m - 1]]
-        points.lower[j], points.upper[j] = low, high
+        points.lower[j], points.upper[j] = column_values[order[0]], column_values[order[m - 1]]
+
+
+@njit(cache=True, nogil=True)
+def enclose(data: RankedData, rows: np.ndarray, columns: np.ndarray, points: Points) -> None:
+    """Find the root's cell, and sort nothing."""
+    lower, upper = points.lower, points.upper
+    d, m = lower.shape[0], rows.shape[0] - 1
+    for j in range(d):
+        lower[j] = upper[j] = data.X[rows[0], columns[j]]
+    for i in range(1, m):
+        row = data.X[rows[i]]
+        for j in range(d):
+            value = row[columns[j]]
+            lower[j] = min(lower[j], value)
+            upper[j] = max(upper[j], value)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def root_log_volume(data: RankedData, columns: np.ndarray, points: Points) -> float:
+    """Return the log of the share that the root's cell has of the data's bounding box."""
+    log_volume = 0.0
+    for j in range(points.lower.shape[0]):
+        low, high, column = points.lower[j], points.upper[j], columns[j]
         if low < high:
             log_volume += log_ratio(high - low, data.upper[column] - data.lower[column])
     return log_volume

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from joblib import Parallel, delayed
 from numba import njit
@@ -68,9 +70,10 @@ def sort_by_key(keys: np.ndarray, n_bits: int, order: np.ndarray, work: np.ndarr
         Below 2**n_bits. Overwritten.
     order : uint32 array of shape (n,)
         Receives the ids in ascending order of key.
-    work : uint32 array of shape (2, n)
+    work : uint32 array of shape (2, >= n)
     """
     n = keys.shape[0]
+    spare_order, spare_keys = work[0, :n], work[1, :n]
     counts = np.empty(1 << _WIDEST_DIGIT, np.uint32)
     n_bits = max(n_bits, 1)
     # More counters than items would cost more than they save.
@@ -80,8 +83,8 @@ def sort_by_key(keys: np.ndarray, n_bits: int, order: np.ndarray, work: np.ndarr
     mask = np.uint32((1 << width) - 1)
     for p in range(n_passes):
         # The passes write to two places in turn, and the last one to `order`.
-        here, there = (work[0], order) if (n_passes - p) % 2 == 1 else (order, work[0])
-        from_keys, to_keys = (keys, work[1]) if p % 2 == 0 else (work[1], keys)
+        here, there = (spare_order, order) if (n_passes - p) % 2 == 1 else (order, spare_order)
+        from_keys, to_keys = (keys, spare_keys) if p % 2 == 0 else (spare_keys, keys)
         _sort_pass(
             from_keys,
             here,
@@ -141,25 +144,53 @@ def _rank_sorted(column: np.ndarray, order: np.ndarray, ranks: np.ndarray) -> np
     return np.int64(rank) + np.int64(1)
 
 
-def _rank_some(
-    X: np.ndarray, ranks: np.ndarray, columns: np.ndarray
-) -> list[tuple[int, float, float]]:
-    """Rank some columns; return each one's number of distinct values and its range."""
+@njit(cache=True, nogil=True)
+def _rank_from(
+    X: np.ndarray,
+    first: int,
+    last: int,
+    is_sorted: bool,
+    column: np.ndarray,
+    order: np.ndarray,
+    work: np.ndarray,
+    ranks: np.ndarray,
+    n_ranks: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
+) -> int:
+    """Rank the columns ``first`` ... ``last`` - 1 up to the first that is hard to sort.
+
+    ``is_sorted`` says that ``order`` is the first column's already.
+
+    Returns
+    -------
+    at : int
+        The column that is hard to sort, or ``last``.
+    """
+    for j in range(first, last):
+        for i in range(X.shape[0]):
+            column[i] = X[i, j]
+        if not is_sorted or j > first:
+            # The upper halves of the floats tell most values apart, in half the passes.
+            _upper_halves(column, ranks[j])
+            sort_by_key(ranks[j], 32, order, work)
+            if not _mend_order(column, order):
+                return j
+        n_ranks[j] = _rank_sorted(column, order, ranks[j])
+        lower[j], upper[j] = column[order[0]], column[order[-1]]
+    return last
+
+
+def _rank_some(X: np.ndarray, first: int, last: int, *results: np.ndarray) -> None:
+    """Rank the columns ``first`` ... ``last`` - 1, in work space of their own."""
     n_samples = X.shape[0]
     column = scratch(n_samples, np.float64)
     order = scratch(n_samples, np.uint32)
     work = scratch((2, n_samples), np.uint32)
-    found = []
-    for j in columns:
-        column[:] = X[:, j]
-        # The upper halves of the floats tell most values apart, in half the passes.
-        _upper_halves(column, ranks[j])
-        sort_by_key(ranks[j], 32, order, work)
-        if not _mend_order(column, order):
-            order[:] = np.argsort(column)
-        n_ranks = _rank_sorted(column, order, ranks[j])
-        found.append((int(n_ranks), float(column[order[0]]), float(column[order[-1]])))
-    return found
+    at = _rank_from(X, first, last, False, column, order, work, *results)
+    while at < last:
+        order[:] = np.argsort(column)
+        at = _rank_from(X, at, last, True, column, order, work, *results)
 
 
 def rank_columns(
@@ -169,7 +200,7 @@ def rank_columns(
 
     Parameters
     ----------
-    X : array of shape (n_samples, n_features)
+    X : float64 array of shape (n_samples, n_features), C-contiguous, read-only
     n_jobs : int, default=1
         Threads; each takes its share of the columns.
 
@@ -182,11 +213,15 @@ def rank_columns(
         The bounding box of the data.
     """
     n_samples, n_features = X.shape
-    ranks = scratch((n_features, n_samples), np.uint32)
-    n_jobs = min(n_jobs, n_features)
-    shares = Parallel(n_jobs=n_jobs, require="sharedmem")(
-        delayed(_rank_some)(X, ranks, columns)
-        for columns in np.array_split(np.arange(n_features), n_jobs)
+    results = (
+        scratch((n_features, n_samples), np.uint32),
+        np.empty(n_features, np.int64),
+        np.empty(n_features),
+        np.empty(n_features),
     )
-    n_ranks, lower, upper = zip(*(column for share in shares for column in share), strict=True)
-    return ranks, np.array(n_ranks, np.int64), np.array(lower), np.array(upper)
+    n_jobs = min(n_jobs, n_features)
+    limits = np.linspace(0, n_features, n_jobs + 1).astype(int).tolist()
+    Parallel(n_jobs=n_jobs, require="sharedmem")(
+        delayed(_rank_some)(X, first, last, *results) for first, last in pairwise(limits)
+    )
+    return results

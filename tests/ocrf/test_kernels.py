@@ -15,6 +15,7 @@ from numba import njit
 
 import ocrf
 from ocrf import OneClassRF, _forest
+from ocrf._arrays import read_only
 from ocrf._criteria import ENTROPY, GINI, split_gain
 from ocrf._growing import grow_trees
 from ocrf._nodes import pack_nodes, unpack_nodes
@@ -51,7 +52,7 @@ def test_bit_length():
 @settings(max_examples=200, deadline=None)
 def test_ranks_number_the_distinct_values(column):
     X = np.array(column).reshape(-1, 1)
-    ranks, n_ranks, lower, upper = rank_columns(X)
+    ranks, n_ranks, lower, upper = rank_columns(read_only(X))
     distinct, expected = np.unique(X[:, 0], return_inverse=True)
     np.testing.assert_array_equal(ranks[0], expected.ravel())
     assert n_ranks.tolist() == [len(distinct)]
@@ -62,7 +63,7 @@ def test_ranks_of_values_that_differ_in_their_last_bits():
     """The upper halves of these are all equal: the first sort must be found insufficient."""
     rng = np.random.default_rng(0)
     X = 1.0 + rng.permutation(500)[:, None] * 2.0**-52
-    ranks, n_ranks, _, _ = rank_columns(X)
+    ranks, n_ranks, _, _ = rank_columns(read_only(X))
     np.testing.assert_array_equal(ranks[0], np.argsort(np.argsort(X[:, 0])))
     assert n_ranks[0] == 500
 
