@@ -34,6 +34,9 @@ from ._trees import join_trees, unpack_tree
 # Rows that are scored at a time: what has to be copied or kept per row is bounded by it.
 _CHUNK_BYTES = 16 * 2**20
 
+# Fewer rows than these are not worth a thread.
+_FEWEST_ROWS = 512
+
 
 class OneClassRF(OutlierMixin, BaseEstimator):
     """One-class random forest.
@@ -47,8 +50,8 @@ class OneClassRF(OutlierMixin, BaseEstimator):
     n_estimators : int, default=100
         Number of trees.
     max_samples : "auto", int or float, default="auto"
-        Size of each tree's sub-sample, drawn without replacement: a number, or a share of the
-        observations. "auto" is 20 % of them, at least 100 (at most all).
+        Size of each tree's sub-sample, drawn without replacement: a number, at least 2, or a share
+        of the observations. "auto" is 20 % of them, at least 100 (at most all).
     max_features_tree : "auto", int or float, default="auto"
         Features of each tree, drawn without replacement: a number, or a share of the features.
         "auto" is half of them, at least 5 (at most all).
@@ -56,8 +59,8 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         Features searched at each node, drawn from those of the tree's features that are not
         constant in the node: a number, a share of the tree's features, or None for all of them.
     gamma : float or (float, float), default=1.0
-        Expected number of hidden outliers per observation. A range (low, high) is drawn from anew
-        for each tree, uniformly on a logarithmic scale.
+        Expected number of hidden outliers per observation, from 1e-100 to 1e100. A range
+        (low, high) is drawn from anew for each tree, uniformly on a logarithmic scale.
     max_depth : "auto", int or None, default="auto"
         Depth at which nodes become leaves, the root's being 0. "auto" is the logarithm of the
         sub-sample's size to base 2, rounded up; None sets no bound.
@@ -102,7 +105,8 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         Columns and rows that each tree was grown on.
     feature_importances_ : float64 array of shape (n_features,)
         Decreases of the one-class proxy at the splits on each feature, averaged over the trees
-        and scaled to sum to 1 (all zero if no tree has a split).
+        and scaled to sum to 1 (all zero if no tree has a split, or none whose decrease is a number
+        above zero).
     gammas_ : float64 array of shape (n_estimators,)
         Each tree's gamma.
     max_samples_, max_features_tree_, max_features_node_, max_depth_ : int
@@ -191,6 +195,8 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             For sparse data.
         """
         self._validate_params()
+        # What is left of a fit that fails or is interrupted is no forest.
+        self.__dict__.pop("offset_", None)
         gamma_low, gamma_high = resolve_gamma(self.gamma)
         X = validate_data(
             self, X, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2
@@ -289,6 +295,9 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         """
         return np.where(self.decision_function(X) < 0, -1, 1)
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "offset_")
+
     @property
     def estimators_(self) -> list[OneClassTree]:
         """The trees, for inspection."""
@@ -326,9 +335,11 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         with np.errstate(over="ignore"):
             overflowing = np.flatnonzero(np.isinf(self._upper - self._lower))
         if overflowing.size:
+            column = overflowing[0]
+            names = getattr(self, "feature_names_in_", None)
+            name = column if names is None else repr(names[column])
             raise ValueError(
-                f"OneClassRF: column {overflowing[0]} of X spans more than a float64 can hold; "
-                "rescale it."
+                f"OneClassRF: column {name} of X spans more than a float64 can hold; rescale it."
             )
 
     def _set_trees(self, blocks: list[Block]) -> None:
@@ -342,20 +353,22 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         total = importances.sum()
         self.feature_importances_ = importances / total if total > 0 else importances
 
-        # Kept beside the values that belong to it: the parameter may be set to another before the
+        # Kept beside the values that belong to them: the parameters may be set to others before the
         # next fit.
-        self._scoring = self.scoring
+        self._scoring, self._out_of_bounds = self.scoring, self.out_of_bounds
         self._leaf_value = leaf_values(self._scoring, self._trees, self.max_samples_)
 
     def _score_samples(self, X: Any) -> np.ndarray:
         """Score valid input."""
         n_samples, n_features = X.shape
         scores = np.empty(n_samples)
-        outside = np.zeros(n_samples if self.out_of_bounds else 0, bool)
+        outside = np.zeros(n_samples if self._out_of_bounds else 0, bool)
         n_jobs = effective_n_jobs(self.n_jobs)
         # Enough chunks to keep the threads busy, none so large that its copy would count.
-        size = block_rows(n_features)
-        chunk = max(min(_CHUNK_BYTES // (8 * n_features), -(-n_samples // (4 * n_jobs))), size)
+        chunk = max(_CHUNK_BYTES // (8 * n_features), 1)
+        if n_jobs > 1:
+            chunk = min(chunk, max(-(-n_samples // (4 * n_jobs)), _FEWEST_ROWS))
+        size = min(block_rows(n_features), chunk)
 
         def score_chunk(start: int) -> None:
             part = slice(start, min(start + chunk, n_samples))
@@ -363,12 +376,13 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             scores[part] = score_rows(
                 self._scoring, self._trees, self._leaf_value, self.max_samples_, rows, size
             )
-            if self.out_of_bounds:
+            if self._out_of_bounds:
                 outside_box(rows, read_only(self._lower), read_only(self._upper), outside[part])
 
-        Parallel(n_jobs=n_jobs, require="sharedmem")(
-            delayed(score_chunk)(start) for start in range(0, n_samples, chunk)
+        starts = range(0, n_samples, chunk)
+        Parallel(n_jobs=min(n_jobs, len(starts)), require="sharedmem")(
+            delayed(score_chunk)(start) for start in starts
         )
-        if self.out_of_bounds and outside.any():
+        if self._out_of_bounds and outside.any():
             scores[outside] = scores.min()
         return scores

@@ -34,7 +34,7 @@ _MAX_PENDING = 66
 
 _NODE_LEFT, _NODE_RIGHT = np.uint64(0), np.uint64(1)
 
-# The reciprocal of a narrower cell's width is infinite. Such a cell is not split any more.
+# The reciprocal of a narrower cell's width is infinite: it counts as constant along that feature.
 _NARROWEST = 6e-309
 
 

@@ -143,10 +143,13 @@ def _bounds(forest: OneClassRF, X: Any, bounds: Any) -> tuple[np.ndarray, np.nda
 def _edges(
     forest: OneClassRF, feature: int, low: float, high: float, resolution: int
 ) -> np.ndarray:
-    """Return ascending edges from low to high: the feature's thresholds, or a regular grid."""
-    thresholds = np.unique(
-        np.concatenate([tree.threshold[tree.feature == feature] for tree in forest.estimators_])
-    )
+    """Return ascending edges from low to high: where scores change, or a regular grid."""
+    jumps = [tree.threshold[tree.feature == feature] for tree in forest.estimators_]
+    if forest._out_of_bounds:
+        # The bounding box is closed: beyond its end begins with the next float.
+        end = np.nextafter(forest._upper[feature], np.inf)
+        jumps.append(np.array([forest._lower[feature], end]))
+    thresholds = np.unique(np.concatenate(jumps))
     inside = thresholds[(thresholds > low) & (thresholds < high)]
     if inside.size < resolution:
         return np.concatenate([[low], inside, [high]])

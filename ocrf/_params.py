@@ -7,12 +7,16 @@ import warnings
 from numbers import Integral, Real
 from typing import Any
 
+# Private, but what scikit-learn's own estimators and those of its ecosystem validate with.
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from ._criteria import CRITERIA
 from ._growing import ADVERSARIES
 
 SCORINGS = ("depth", "published_depth", "density", "typical_cell")
+
+# Squares of numbers of outliers neither over- nor underflow.
+_GAMMAS = (1e-100, 1e100)
 
 _COUNT_OR_SHARE = [
     Interval(Integral, 1, None, closed="left"),
@@ -29,7 +33,7 @@ PARAMETER_CONSTRAINTS: dict = {
     ],
     "max_features_tree": [StrOptions({"auto"}), *_COUNT_OR_SHARE],
     "max_features_node": [None, *_COUNT_OR_SHARE],
-    "gamma": [Interval(Real, 0, None, closed="neither"), tuple, list],
+    "gamma": [Interval(Real, *_GAMMAS, closed="both"), tuple, list],
     "max_depth": [StrOptions({"auto"}), None, Interval(Integral, 1, None, closed="left")],
     "criterion": [StrOptions(set(CRITERIA))],
     "adversary": [StrOptions(set(ADVERSARIES))],
@@ -107,7 +111,7 @@ def resolve_gamma(gamma: Any) -> tuple[float, float]:
     Raises
     ------
     ValueError
-        If a range is not two numbers, 0 < low <= high.
+        If a range is not two numbers, low <= high, from 1e-100 to 1e100.
     """
     if isinstance(gamma, Real):
         return float(gamma), float(gamma)
@@ -115,11 +119,11 @@ def resolve_gamma(gamma: Any) -> tuple[float, float]:
     if (
         len(bounds) != 2
         or not all(isinstance(bound, Real) for bound in bounds)
-        or not 0 < bounds[0] <= bounds[1] < math.inf
+        or not _GAMMAS[0] <= bounds[0] <= bounds[1] <= _GAMMAS[1]
     ):
         raise ValueError(
-            "The 'gamma' parameter of OneClassRF must be a positive number or a range (low, high) "
-            f"with 0 < low <= high < inf. Got {gamma!r} instead."
+            "The 'gamma' parameter of OneClassRF must be a number from 1e-100 to 1e100, or a range "
+            f"(low, high) of them with low <= high. Got {gamma!r} instead."
         )
     return float(bounds[0]), float(bounds[1])
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ._arrays import read_only
 from ._nodes import Nodes, join_nodes, unpack_nodes
 from ._tree import OneClassTree
 
@@ -44,9 +45,10 @@ def unpack_tree(
         children_right=np.where(left < 0, left, left + 1),
         feature=feature,
         threshold=threshold,
-        n_node_samples=trees.n_samples[part],
-        depth=trees.depth[part],
-        log_volume=trees.log_volume[part],
+        # The forest's own: who writes to them would change its scores.
+        n_node_samples=read_only(trees.n_samples[part]),
+        depth=read_only(trees.depth[part]),
+        log_volume=read_only(trees.log_volume[part]),
         features=features,
         n_features=n_features,
         gamma=gamma,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ocrf import OneClassRF
+from ocrf import OneClassRF, _forest
 from tests.ocrf import twin
 
 
@@ -92,6 +92,43 @@ def test_few_of_many_features_equal_the_plain_twin(n_features, max_features_node
         random_state=0,
     )
     assert_equals_twin(forest, X)
+
+
+@pytest.mark.parametrize("max_features_node", [1, 3, None])
+@pytest.mark.parametrize("adversary", ["adaptive", "naive"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_sorting_node_by_node_grows_the_same_trees(monkeypatch, kind, adversary, max_features_node):
+    X = sample(kind, 700, 9, 2)
+    fitted = []
+    for node_by_node in (False, True):
+        monkeypatch.setattr(_forest, "sorts_node_by_node", lambda *_, how=node_by_node: how)
+        forest = OneClassRF(
+            n_estimators=5,
+            max_samples=1.0,
+            max_features_tree=8,
+            max_features_node=max_features_node,
+            adversary=adversary,
+            max_depth=None,
+            random_state=0,
+        )
+        fitted.append(forest.fit(X))
+    kept, sorted_ = fitted
+    np.testing.assert_array_equal(kept._trees.packed, sorted_._trees.packed)
+    np.testing.assert_array_equal(kept._trees.log_volume, sorted_._trees.log_volume)
+    np.testing.assert_array_equal(kept.feature_importances_, sorted_.feature_importances_)
+
+
+@pytest.mark.parametrize("max_features_tree", [2, 12])
+def test_a_feature_too_narrow_to_split_takes_no_ones_place(max_features_tree):
+    """One over the width of such a cell is infinite."""
+    X = np.random.default_rng(0).normal(size=(300, 12))
+    X[:, 1:] *= 1e-310
+    forest = OneClassRF(
+        n_estimators=30, max_features_tree=max_features_tree, max_features_node=1, random_state=0
+    ).fit(X)
+    for tree in forest.estimators_:
+        assert set(tree.feature[~tree.is_leaf]) == ({0} if 0 in tree.features else set())
+    assert any(tree.node_count > 20 for tree in forest.estimators_)
 
 
 @given(

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
-from ocrf import OneClassRF
+from ocrf import OneClassRF, _forest
 
 
 @pytest.mark.parametrize(
@@ -63,6 +64,34 @@ def test_input_is_left_alone(X):
 def test_bad_data_are_named(data, message):
     with pytest.raises(ValueError, match=message):
         OneClassRF().fit(data)
+
+
+def test_a_named_column_that_overflows_is_named():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"good": [0.0, 1.0, 2.0], "bad": [-1.7e308, 0.0, 1.7e308]})
+    with pytest.raises(ValueError, match="column 'bad' of X spans more"):
+        OneClassRF().fit(frame)
+
+
+@pytest.mark.parametrize("broken", [ValueError, KeyboardInterrupt])
+def test_a_refit_that_ends_early_leaves_no_forest(X, monkeypatch, broken):
+    """Old trees with a new number of columns would be walked beyond the rows."""
+    forest = OneClassRF(n_estimators=5, random_state=0)
+
+    def end(*args):
+        raise broken
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_forest, "grow_blocks", end)
+        with pytest.raises(broken):
+            forest.fit(X)
+    with pytest.raises(NotFittedError):
+        forest.score_samples(X)
+    forest.fit(X)
+    with pytest.raises(ValueError, match="spans more"):
+        forest.fit([[-1.7e308], [1.7e308]])
+    with pytest.raises(NotFittedError):
+        forest.score_samples(X[:, :1])
 
 
 def test_sparse_input_is_refused(X):

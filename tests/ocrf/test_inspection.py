@@ -99,6 +99,14 @@ def test_inspection_is_in_plain_types(X):
         )
 
 
+def test_trees_cannot_be_written_through_to_the_forest(X):
+    forest = OneClassRF(n_estimators=2, scoring="typical_cell", random_state=0).fit(X)
+    tree = forest.estimators_[0]
+    for array in (tree.n_node_samples, tree.depth, tree.log_volume):
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 0
+
+
 def test_a_fitted_forest_pickles_whole_and_compactly(X):
     forest = OneClassRF(n_estimators=20, max_depth=None, random_state=0).fit(X)
     pickled = pickle.dumps(forest)

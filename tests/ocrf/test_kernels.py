@@ -19,7 +19,7 @@ from ocrf._arrays import read_only
 from ocrf._criteria import ENTROPY, GINI, split_gain
 from ocrf._growing import grow_trees
 from ocrf._nodes import pack_nodes, unpack_nodes
-from ocrf._presort import _mend_order, _upper_halves, bit_length, rank_columns, sort_by_key
+from ocrf._presort import _mend_order, _rank_from, bit_length, rank_columns, sort_by_key
 from ocrf._random import next_below
 from ocrf._sampling import sample_rows
 from ocrf._scratch import scratch
@@ -107,6 +107,11 @@ def test_scratch_takes_only_what_is_touched_and_gives_it_back():
     assert int(Path(resident).read_text().split()[1]) * page - before > 9 * 10**7
     del array
     assert int(Path(resident).read_text().split()[1]) * page - before < 10**7
+
+
+def test_memory_that_is_refused_is_a_memory_error():
+    with pytest.raises(MemoryError, match=r"unable to allocate \d+ bytes"):
+        scratch(2**60, np.uint8)
 
 
 def test_nodes_come_out_as_they_were_packed():
@@ -250,7 +255,7 @@ def test_compiled_code_is_kept_where_the_installation_cannot_be_written(tmp_path
 
 def test_no_kernel_is_compiled_twice(tmp_path):
     """Read-only, memory-mapped and foreign layouts must not each wait for a compiler."""
-    kernels = (grow_trees, sum_over_trees, outside_box, _mend_order, _upper_halves)
+    kernels = (grow_trees, sum_over_trees, outside_box, _rank_from)
     X = np.random.default_rng(0).normal(size=(200, 3))
     forest = OneClassRF(n_estimators=2, out_of_bounds="maximal", random_state=0).fit(X)
     expected = forest.score_samples(X)

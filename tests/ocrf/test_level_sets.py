@@ -58,6 +58,22 @@ def test_one_tree_is_drawn_exactly(ax, seed):
         np.testing.assert_array_equal(scores, values)
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_points_outside_the_box_are_drawn_as_they_score(ax, seed):
+    X = data(seed)
+    forest = one_tree(X, seed, depth=2).set_params(out_of_bounds="maximal").fit(X)
+    x, y, values = rectangles(plot_level_sets(forest, X, ax=ax))
+    rng = np.random.default_rng(seed)
+    drawn = np.stack([rng.uniform(x[0], x[-1], 2000), rng.uniform(y[0], y[-1], 2000)], axis=1)
+    inside = (drawn >= X.min(axis=0)).all(axis=1) & (drawn <= X.max(axis=0)).all(axis=1)
+    assert 0.5 < inside.mean() < 0.95
+    painted = values[
+        np.searchsorted(y, drawn[:, 1], side="right") - 1,
+        np.searchsorted(x, drawn[:, 0], side="right") - 1,
+    ]
+    np.testing.assert_array_equal(forest.score_samples(drawn), painted)
+
+
 @pytest.mark.parametrize("seed", [0])
 def test_a_large_forest_is_drawn_on_a_grid(ax, seed):
     X = data(seed)

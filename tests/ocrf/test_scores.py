@@ -110,6 +110,14 @@ def test_contamination_sets_the_share_of_outliers(X):
     np.testing.assert_array_equal(forest.decision_function(X), forest.score_samples(X) + 0.5)
 
 
+def test_out_of_bounds_set_after_the_fit_waits_for_the_next(X):
+    forest = OneClassRF(n_estimators=5, random_state=0).fit(X)
+    expected = forest.score_samples(3 * X)
+    forest.set_params(out_of_bounds="maximal")
+    np.testing.assert_array_equal(forest.score_samples(3 * X), expected)
+    assert (forest.fit(X).score_samples(3 * X) != expected).any()
+
+
 @pytest.mark.parametrize("scoring", SCORINGS)
 def test_a_scoring_set_after_the_fit_waits_for_the_next(X, scoring):
     forest = OneClassRF(n_estimators=5, random_state=0).fit(X)
