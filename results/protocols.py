@@ -66,6 +66,8 @@ _PARAMETERS = {
 _DUPLICATES = Departure("repeated rows of shuttle", "with", "without")
 _SUBSET = Departure("subset of anomalies", "drawn per split", "one for all splits")
 _PROTOCOL = Departure("protocol (exact metrics of both)", "paper", "clean")
+#: The options of the paper's protocol that are varied, as it has them.
+_AS_PUBLISHED = {"anomaly_subset": "per_split", "repeat_published_rows": "true"}
 _METRIC = Departure("area", "of the interpolated curves", "exact")
 
 
@@ -239,13 +241,31 @@ def _by_parameter(rows: pd.DataFrame) -> Iterator[Effect]:
 
 def _by_protocol_option(rows: pd.DataFrame) -> Iterator[Effect]:
     for departure, option, datasets in (
-        (_DUPLICATES, "repeat_published_rows=false", ("shuttle",)),
-        (_SUBSET, "anomaly_subset=fixed", None),
+        (_DUPLICATES, ("repeat_published_rows", "false"), ("shuttle",)),
+        (_SUBSET, ("anomaly_subset", "fixed"), None),
     ):
-        first, second = _pick(rows, "paper"), _pick(rows, f"paper({option})")
-        if datasets is not None:
-            first, second = (
-                part[part.index.get_level_values("dataset").isin(datasets)]
-                for part in (first, second)
-            )
-        yield from _pair(departure, first, second, (PAPER_METRICS, PAPER_METRICS))
+        first = _pick(rows, "paper")
+        for protocol in sorted(set(map(str, rows.index.get_level_values("protocol")))):
+            if not _differs_in(protocol, *option):
+                continue
+            second = _pick(rows, protocol)
+            if datasets is not None:
+                first, second = (
+                    part[part.index.get_level_values("dataset").isin(datasets)]
+                    for part in (first, second)
+                )
+            yield from _pair(departure, first, second, (PAPER_METRICS, PAPER_METRICS))
+
+
+def _differs_in(protocol: str, option: str, value: str) -> bool:
+    """Tell whether a protocol is the paper's but for one option.
+
+    Where several options vary among the records, the name of every such protocol gives all of them.
+    """
+    match = re.fullmatch(r"paper\((.*)\)", protocol)
+    if match is None:
+        return False
+    given = dict(part.split("=", 1) for part in match[1].split(",") if "=" in part)
+    return given.pop(option, None) == value and all(
+        _AS_PUBLISHED.get(name) == other for name, other in given.items()
+    )

@@ -100,6 +100,23 @@ def test_area_of_curves_against_exact_metrics():
     assert pr.change == pytest.approx(-0.36)
 
 
+def test_options_of_the_protocol_are_told_apart_when_both_vary():
+    def protocol(subset="per_split", repeated=True):
+        options = {"anomaly_subset": subset, "repeat_published_rows": repeated}
+        return {"protocol": {"name": "paper", **options}}
+
+    usual = [
+        make_record("shuttle", split=split, roc=0.5, config=protocol(), key=f"{split}" * 64)
+        for split in range(3)
+    ]
+    fixed = make_record("shuttle", roc=0.6, config=protocol("fixed"), key="a" * 64)
+    single = make_record("shuttle", roc=0.8, config=protocol(repeated=False), key="b" * 64)
+    both = make_record("shuttle", roc=0.9, config=protocol("fixed", False), key="c" * 64)
+    records = [*usual, fixed, single, both]
+    assert only(records, "subset of anomalies")[0].change == pytest.approx(0.1)
+    assert only(records, "repeated rows of shuttle")[0].change == pytest.approx(0.3)
+
+
 def test_what_cannot_be_measured_is_named(recorder):
     records = [make_record("pima", "orca"), make_record("wilt", "orca_clean", status="timeout")]
     names = missing(found(records))
