@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -27,6 +28,7 @@ _FORMAT_KEY = b"ocrf_records_format"
 _NAMES = ("key", "dataset", "algorithm", "variant", "setting", "protocol")
 _NUMBERS = ("fit_seconds", "score_seconds", "peak_memory_mb")
 _CURVES = ("roc", "pr")
+_READ = ["record", *(f"curve_{name}" for name in _CURVES)]
 _BATCH = 500
 #: An absolute path of three parts or more, that is no part of an address; the last two are kept.
 _ABSOLUTE = re.compile(r"(?<![\w:/.])/(?:[^\s/:'\"]+/)+([^\s/:'\"]+/[^\s/:'\"]+)")
@@ -86,6 +88,7 @@ def pack(records: Iterable[Record], path: Path, *, curves: bool = True, paths: b
             compression="zstd",
             compression_level=19,
             use_dictionary=list(_NAMES),
+            write_page_checksum=True,
         ) as writer:
             for start in range(0, len(order), _BATCH):
                 writer.write_table(pa.Table.from_pylist(order[start : start + _BATCH], _SCHEMA))
@@ -101,28 +104,45 @@ def read_packed(path: Path) -> Iterator[Record]:
     Raises
     ------
     PackError
-        If the file is no Parquet file, or not one that :func:`pack` wrote.
+        If the file is no Parquet file, not one that :func:`pack` wrote, or damaged. Damage may show
+        only after some records.
+    FileNotFoundError, IsADirectoryError
+        If there is no such file.
     """
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder, not a packed file")
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no packed file {path}")
     try:
-        file = pq.ParquetFile(path)
+        file = pq.ParquetFile(path, page_checksum_verification=True)
     except pa.ArrowInvalid as error:
         raise PackError(f"{path} is no Parquet file: {error}") from error
+    except (OSError, ValueError) as error:
+        raise PackError(f"{path} is damaged: {error}") from error
     with file:
         found = (file.schema_arrow.metadata or {}).get(_FORMAT_KEY)
         if found != FORMAT.encode():
             raise PackError(
                 f"{path} holds no packed records of this version (format {found!r}, not {FORMAT!r})"
             )
-        columns = ["record", *(f"curve_{name}" for name in _CURVES)]
-        for batch in file.iter_batches(_BATCH, columns=columns):
-            for row in batch.to_pylist():
-                plain = json.loads(row["record"])
-                plain["curves"] = {
-                    name: base64.b64encode(row[f"curve_{name}"]).decode("ascii")
-                    for name in _CURVES
-                    if row[f"curve_{name}"] is not None
-                }
-                yield Record.from_dict(plain)
+        try:
+            for batch in file.iter_batches(_BATCH, columns=_READ):
+                for row in batch.to_pylist():
+                    yield _record(row)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            # Arrow, the JSON parser and the record each say in their own way that bytes are not
+            # what was written.
+            raise PackError(f"{path} is damaged: {type(error).__name__}: {error}") from error
+
+
+def _record(row: dict[str, Any]) -> Record:
+    plain = json.loads(row["record"])
+    plain["curves"] = {
+        name: base64.b64encode(row[f"curve_{name}"]).decode("ascii")
+        for name in _CURVES
+        if row[f"curve_{name}"] is not None
+    }
+    return Record.from_dict(plain)
 
 
 def unpack(path: Path, store: RecordStore) -> dict[str, int]:
@@ -133,7 +153,14 @@ def unpack(path: Path, store: RecordStore) -> dict[str, int]:
     dict of str to int
         How many records were ``added``, ``replaced`` (the packed one was better) and ``kept`` (the
         store's was as good or better).
+
+    Raises
+    ------
+    PackError
+        As :func:`read_packed`; nothing is merged then.
     """
+    for _ in read_packed(path):
+        pass  # damage far down in the file is to be met before anything is written
     counts = {"added": 0, "replaced": 0, "kept": 0}
     for record in read_packed(path):
         known = store.get(record.key)
@@ -182,21 +209,36 @@ def _shortened(value: Any) -> Any:
 def better(first: Record, second: Record) -> Record:
     """Return the one of two records of the same key to keep, whatever their order.
 
-    A result beats a failure, a record with curves one without, then the later one counts. The
-    content decides between records that still tie, so that merging in any order ends the same.
+    A result beats a failure, and of failures the one that says most counts: a time limit that was
+    exceeded, then a split skipped for one, then the others; each under wider limits before narrower
+    ones. A record with curves beats one without, then the later one counts. The content decides
+    between records that still tie, so that merging in any order ends the same.
     """
     return second if _rank(second) > _rank(first) else first
 
 
-def _rank(record: Record) -> tuple[bool, bool, str, str]:
+#: What is kept before what: it takes more to say that something cannot be had in time than to fail.
+_STRENGTH = {"ok": 3, "timeout": 2, "skipped": 1}
+
+
+def _rank(record: Record) -> tuple[int, tuple[float, float], bool, str, str]:
     plain = record.to_dict()
     plain.pop("curves")
     return (
-        record.status == "ok",
+        _STRENGTH.get(record.status, 0),
+        # A result is the same under any limit that it met.
+        (0.0, 0.0) if record.status == "ok" else _limits(record),
         bool(record.curves),
         str(record.provenance.get("started", "")),
         json.dumps(plain, sort_keys=True),
     )
+
+
+def _limits(record: Record) -> tuple[float, float]:
+    """Return the seconds and gigabytes that an experiment was held to."""
+    seconds = record.limits.get("timeout")
+    memory = record.limits.get("memory_limit_gb", 0.0)  # none recorded is not yet no limit
+    return float(seconds or 0.0), math.inf if memory is None else float(memory)
 
 
 def _row(record: Record) -> dict[str, Any]:

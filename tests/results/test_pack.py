@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from results.cli import main
 from results.experiments import from_records, load_experiments
-from results.pack import PackError, better, pack, read_packed, unpack
+from results.pack import _SCHEMA, PackError, better, pack, read_packed, unpack
 from results.records import RecordStore
 from tests.results.support import make_record, with_curves, write_fast
 
@@ -74,6 +74,35 @@ def test_merging_resolves_duplicates_in_any_order(tmp_path, order):
         pack([variants_of_one()[i]], tmp_path / f"{i}.parquet")
         unpack(tmp_path / f"{i}.parquet", store)
     assert list(store) == [full]
+
+
+def failure(status="timeout", timeout=1800, month=1, **limits):
+    """One outcome of one experiment, recorded in some month."""
+    return make_record(
+        status=status,
+        key="a" * 64,
+        limits={"timeout": timeout} | limits,
+        provenance={"started": f"2026-{month:02}-01"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("stronger", "weaker"),
+    [
+        (failure(), failure(timeout=10, month=2)),
+        (failure(), failure("skipped", month=2)),
+        (failure(), failure("error", month=2)),
+        (failure("skipped"), failure("crashed", month=2)),
+        (failure("memory", memory_limit_gb=8), failure("memory", memory_limit_gb=1, month=2)),
+        (failure("memory", memory_limit_gb=None), failure("memory", memory_limit_gb=8, month=2)),
+        (failure("error", month=2), failure("crashed")),
+        (failure("ok", timeout=10), failure(month=2)),
+        (failure("ok", timeout=10, month=2), failure("ok")),
+        (failure(month=2), make_record(status="timeout", key="a" * 64, limits={})),
+    ],
+)
+def test_of_two_failures_the_one_that_says_more_is_kept(stronger, weaker):
+    assert better(stronger, weaker) is better(weaker, stronger) is stronger
 
 
 def test_without_curves_the_rest_is_kept_and_tables_are_the_same(scattered_records, tmp_path):
@@ -155,6 +184,48 @@ def test_files_of_other_kinds_are_refused_with_the_reason(tmp_path):
         list(read_packed(tmp_path / "other.parquet"))
     with pytest.raises(FileNotFoundError, match="no packed file"):
         load_experiments(tmp_path / "absent.parquet")
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_flipped_bit_changes_nothing_or_is_reported_with_the_file(tmp_path, seed):
+    """Whatever reads a damaged file gets the records that were written, or one clear error."""
+    rng = np.random.default_rng(seed)
+    good, bad = tmp_path / "good.parquet", tmp_path / "bad.parquet"
+    pack([make_record(split=s, roc=rng.random()) for s in range(20)], good)
+    records = by_key(read_packed(good))
+    data = np.frombuffer(good.read_bytes(), dtype=np.uint8)
+    errors = []
+    for bit in rng.integers(8 * len(data), size=200):
+        damaged = data.copy()
+        damaged[bit // 8] ^= 1 << (bit % 8)
+        bad.write_bytes(damaged.tobytes())
+        try:
+            assert by_key(read_packed(bad)) == records
+        except PackError as error:
+            errors.append(str(error))
+    assert len(errors) > 10
+    assert all(str(bad) in error for error in errors)
+
+
+def test_nothing_of_a_damaged_file_is_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr("results.pack._BATCH", 1)
+    file = tmp_path / "p.parquet"
+    pack([with_curves(make_record(split=s), np.random.default_rng(s)) for s in range(3)], file)
+    data = bytearray(file.read_bytes())
+    third = pq.ParquetFile(file).metadata.row_group(2).column(_SCHEMA.get_field_index("curve_pr"))
+    data[third.data_page_offset + third.total_compressed_size // 2] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(PackError, match=r"p\.parquet is damaged"):
+        unpack(file, RecordStore(tmp_path / "s"))
+    assert not (tmp_path / "s").exists()
+
+
+def test_files_packed_before_there_were_checksums_are_read(tmp_path):
+    record = make_record()
+    pack([record], tmp_path / "new.parquet")
+    table = pq.read_table(tmp_path / "new.parquet")
+    pq.write_table(table, tmp_path / "old.parquet", write_page_checksum=False)
+    assert list(read_packed(tmp_path / "old.parquet")) == [record]
 
 
 def test_an_interrupted_pack_leaves_the_old_file(tmp_path):
