@@ -46,8 +46,8 @@ report: $(INSTALLED) ## Write output/report.html from the records
 published: $(INSTALLED) ## Regenerate results/published/ and results/REPRODUCTION.md from the packed records
 	for part in tables figures statistics report; do \
 	  $(PY) -m results $$part --records results/published --output results/published || exit; done
-	$(PY) -m results reproduction --records results/published --records results/published/variants \
-	  --output results/published
+	$(PY) -m results reproduction --file results/REPRODUCTION.md --output results/published \
+	  $(addprefix --records ,results/published $(wildcard results/published/variants))
 
 theory: $(INSTALLED) ## Draw the paper's illustrations of the method
 	$(PY) -m runners.theory --output $(OUTPUT) $(ARGS)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from results.aggregate import make_cells
-from results.experiments import (
-    Experiments,
-    Selection,
-    SelectionError,
-    load_experiments,
-    selected_records,
+from results.experiments import Experiments, load_experiments
+from results.options import (
+    common_options,
+    metrics_option,
+    records_paths,
+    selection,
+    table_options,
 )
-from results.metrics import METRICS
 from results.output import Output
+from results.selection import Search
 from results.tables.terminal import make_console
 
 
@@ -27,23 +27,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     output = Output(options.output, make_console())
     try:
         options.run(options, output)
-    except (SelectionError, FileNotFoundError, ValueError) as error:
+    except (OSError, ValueError) as error:
         # What the user asked for cannot be had; the message says why, a traceback would not help.
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {_message(error)}", file=sys.stderr)
         return 2
     output.finish()
     return 0
 
 
-def names(text: str) -> tuple[str, ...]:
-    """Split at commas, but not inside brackets: labels hold commas of their own.
-
-    Examples
-    --------
-    >>> names("lof,iforest(max_samples=64,n_estimators=10)")
-    ('lof', 'iforest(max_samples=64,n_estimators=10)')
-    """
-    return tuple(part.strip() for part in re.split(r",(?![^(]*\))", text) if part.strip())
+def _message(error: OSError | ValueError) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        # The operating system's own errors name the file last, and a number first.
+        where = f"{error.filename}: " if error.filename is not None else ""
+        return f"{where}{error.strerror}"
+    return str(error)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -52,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Tables, figures, comparisons and a report from the records of a run.",
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    common = _common_options()
+    common = common_options()
 
     def add(name: str, run: object, text: str) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text, description=text, parents=[common])
@@ -60,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
         return command
 
     tables = add("tables", _tables, "write and print Tables 1, 2 and S1 (.tex, .md, .csv)")
-    _table_options(tables)
+    table_options(tables)
     export = add("export", _export, "write one CSV row per experiment")
     export.add_argument("file", type=Path, metavar="FILE.csv")
     add("compare", _compare, "print each cell beside the published value")
@@ -69,9 +66,11 @@ def _parser() -> argparse.ArgumentParser:
     reproduction = add(
         "reproduction",
         _reproduction,
-        "regenerate the numbers of REPRODUCTION.md, keep its sentences",
+        "write REPRODUCTION.md, or regenerate the numbers of one and keep its sentences",
     )
-    reproduction.add_argument("--file", type=Path, help="default: results/REPRODUCTION.md")
+    reproduction.add_argument(
+        "--file", type=Path, help="document to update (default: REPRODUCTION.md in --output)"
+    )
     reproduction.add_argument("--reasons", type=Path, help="default: results/reasons.csv")
     add("figures", _figures, "write all figures (.pdf, .png)")
     histogram = add(
@@ -84,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     statistics = add(
         "statistics", _statistics, "write and print rank tests, win/tie/loss and intervals"
     )
-    _metrics_option(statistics)
+    metrics_option(statistics)
     ablations = add(
         "ablations", _ablations, "write what each choice in OneClassRF is worth (tables, figures)"
     )
@@ -108,63 +107,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _common_options() -> argparse.ArgumentParser:
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument(
-        "--output", type=Path, default=Path("output"), help="folder to write to (default: output)"
-    )
-    common.add_argument(
-        "--records",
-        type=Path,
-        action="append",
-        metavar="PATH",
-        help="folder of records, packed file or folder of those; more than once for several "
-        "(default: records in the output folder)",
-    )
-    chosen = common.add_argument_group("selection", "names or patterns, comma separated")
-    for name in ("protocol", "setting", "dataset", "algorithm", "seed"):
-        chosen.add_argument(f"--{name}", type=names, default=(), metavar="NAME,...")
-    return common
-
-
-def _metrics_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--metrics",
-        type=_metrics,
-        default=(),
-        metavar="NAME,...",
-        help=f"of {', '.join(METRICS)} (default: those of the protocol)",
-    )
-
-
-def _metrics(text: str) -> tuple[str, ...]:
-    chosen = names(text)
-    if unknown := [name for name in chosen if name not in METRICS]:
-        raise argparse.ArgumentTypeError(
-            f"unknown metric {unknown[0]!r}; there are: {', '.join(METRICS)}"
-        )
-    return chosen
-
-
-def _table_options(parser: argparse.ArgumentParser) -> None:
-    _metrics_option(parser)
-    parser.add_argument("--precision", type=int, default=3, help="decimals (default: 3)")
-    parser.add_argument("--std", action="store_true", help="add standard deviations")
-    parser.add_argument("--transposed", action="store_true", help="algorithms as rows")
-
-
-def _records_paths(options: argparse.Namespace) -> list[Path]:
-    return options.records or [options.output / "records"]
-
-
-def _selection(options: argparse.Namespace) -> Selection:
-    return Selection(
-        options.protocol, options.setting, options.dataset, options.algorithm, options.seed
-    )
-
-
 def _load(options: argparse.Namespace, output: Output) -> Experiments:
-    experiments = load_experiments(*_records_paths(options), selection=_selection(options))
+    experiments = load_experiments(*records_paths(options), selection=selection(options))
     output.remarks += experiments.remarks
     return experiments
 
@@ -177,7 +121,7 @@ def _tables(options: argparse.Namespace, output: Output) -> None:
     from results.tables.model import TableOptions
     from results.tables.write import write_tables
 
-    table_options = TableOptions(
+    shown = TableOptions(
         metrics=options.metrics,
         precision=options.precision,
         std=options.std,
@@ -185,7 +129,7 @@ def _tables(options: argparse.Namespace, output: Output) -> None:
         transposed=options.transposed,
     )
     experiments = _load(options, output)
-    write_tables(experiments, table_options, output)
+    write_tables(experiments, shown, output)
     output.remarks += missing_remarks(make_cells(experiments.frame))
 
 
@@ -221,11 +165,10 @@ def _protocols(options: argparse.Namespace, output: Output) -> None:
 
 def _reproduction(options: argparse.Namespace, output: Output) -> None:
     from results.reasons import REASONS
-    from results.reproduction import FILE, write_reproduction
+    from results.reproduction import FILE_NAME, write_reproduction
 
-    write_reproduction(
-        _load(options, output), output, options.file or FILE, options.reasons or REASONS
-    )
+    file = options.file or options.output / FILE_NAME
+    write_reproduction(_load(options, output), output, file, options.reasons or REASONS)
 
 
 def _figures(options: argparse.Namespace, output: Output) -> None:
@@ -274,17 +217,22 @@ def _pack(options: argparse.Namespace, output: Output) -> None:
     from results.pack import pack
     from results.sources import open_records
 
-    records = open_records(*_records_paths(options))
-    selected = selected_records(records, _selection(options))
+    if options.file.suffix != ".parquet":
+        raise ValueError(
+            f"name the packed file *.parquet, not {options.file}: --records takes those"
+        )
+    paths = records_paths(options)
+    records = open_records(*paths)
+    search = Search(selection(options))
+    # The file is replaced only after the search: not if it ends with nothing.
     count = pack(
-        selected,
+        search.select(records, ", ".join(map(str, paths))),
         options.file,
         curves=not options.without_curves,
         paths=not options.without_paths,
     )
+    output.remarks += search.unmatched()
     output.remarks += [f"left out, unreadable: {path} ({why})" for path, why in records.unreadable]
-    if not count:
-        output.remarks.append("no record fits; the file is empty")
     output.written.append(options.file)
     output.console.print(f"{count} records, {options.file.stat().st_size / 1e6:.2f} MB")
 
@@ -292,10 +240,18 @@ def _pack(options: argparse.Namespace, output: Output) -> None:
 def _unpack(options: argparse.Namespace, output: Output) -> None:
     from results.pack import unpack
     from results.records import RecordStore
+    from results.sources import packed_files
 
-    path, *more = _records_paths(options)
+    path, *more = records_paths(options)
     if more:
         raise ValueError("unpack merges into one folder of records; name one with --records")
+    if path.suffix == ".parquet" or path.is_file():
+        raise ValueError(f"unpack merges into a folder of records, and {path} is none")
+    if packed := packed_files(path):
+        raise ValueError(
+            f"{path} is a folder of packed files ({packed[0].name}), which are read as they are; "
+            "name another folder to unpack to"
+        )
     store = RecordStore(path)
     counts = unpack(options.file, store)
     output.console.print(", ".join(f"{count} {what}" for what, count in counts.items()))

@@ -1,11 +1,10 @@
-"""Experiments as a table: one row per record, and the selection of some of them."""
+"""Experiments as a table: one row per selected record."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pandas as pd
 from results.ambiguity import tell_apart
 from results.metrics import METRICS
 from results.records import Record
+from results.selection import Search, Selection, matches
 from results.sources import open_records
 
 #: What names an experiment to a reader; two records must not share all of it.
@@ -21,53 +21,6 @@ COORDINATES = ["dataset", "label", "setting", "protocol", "seed", "split"]
 #: Parts of a configuration, in the order in which differences are looked for: what a protocol says
 #: shows in the data set as well, and is then named once.
 SECTIONS = ("algorithm", "protocol", "setting", "dataset")
-
-
-class SelectionError(ValueError):
-    """A selection that fits no record; the message lists what there is."""
-
-
-@dataclass(frozen=True)
-class Selection:
-    """Which experiments to use; an empty tuple means all.
-
-    Attributes
-    ----------
-    protocols, settings, datasets, algorithms, seeds : tuple of str
-        Names or shell patterns; names told apart are written as printed
-        (``"paper(anomaly_subset=fixed)"``). An algorithm is named by its YAML file, which takes in
-        its variants, or by its label (``"iforest(max_samples=64)"``); columns come in the order
-        given.
-    """
-
-    protocols: tuple[str, ...] = ()
-    settings: tuple[str, ...] = ()
-    datasets: tuple[str, ...] = ()
-    algorithms: tuple[str, ...] = ()
-    seeds: tuple[str, ...] = ()
-
-    def takes(self, record: Record) -> bool:
-        """Whether the record is selected."""
-        return all(
-            not patterns
-            or any(_matches(value, pattern) for pattern in patterns for value in values)
-            for patterns, values in (
-                (_bases(self.protocols), (record.protocol,)),
-                (self.settings, (record.setting,)),
-                (_bases(self.datasets), (record.dataset,)),
-                (self.algorithms, (record.algorithm, record.label)),
-                (self.seeds, (str(record.seed),)),
-            )
-        )
-
-
-def _bases(patterns: tuple[str, ...]) -> tuple[str, ...]:
-    """Drop what is in brackets: records bear the plain name, whatever was overridden."""
-    return tuple(pattern.partition("(")[0] for pattern in patterns)
-
-
-def _matches(value: str, pattern: str) -> bool:
-    return value == pattern or fnmatchcase(value, pattern)
 
 
 @dataclass
@@ -113,39 +66,26 @@ def from_records(
     records: Iterable[Record], selection: Selection | None = None, origin: str = "the records"
 ) -> Experiments:
     """Tabulate the selected records; see :func:`load_experiments`."""
-    selection = selection or Selection()
-    rows: list[dict[str, Any]] = []
-    seen: dict[str, set[str]] = {name: set() for name in (*SECTIONS, "seed")}
-    for record in records:
-        for name, values in seen.items():
-            values.add(str(getattr(record, name)))
-        if selection.takes(record):
-            rows.append(_row(record))
-    if not any(seen.values()):
-        raise FileNotFoundError(
-            f"no records in {origin}; run some: python -m runners (or look at the published ones: "
-            "--records results/published)"
-        )
-    if not rows:
-        raise SelectionError(_no_match(selection, seen))
+    search = Search(selection or Selection())
+    rows = [_row(record) for record in search.select(records, origin)]
     # One order whatever the store's: sums of floats, and so the last digits, depend on it.
     frame = pd.DataFrame(rows).sort_values([*COORDINATES, "key"], ignore_index=True)
+    own_labels = dict(zip(frame["key"], frame["label"], strict=True))
     frame, remarks = tell_apart(frame, COORDINATES, SECTIONS)
     # A plain name then means the plain one: `paper` leaves out `paper(anomaly_subset=fixed)`.
-    for column, patterns in (("protocol", selection.protocols), ("dataset", selection.datasets)):
-        if patterns:
-            chosen = [any(_matches(value, p) for p in patterns) for value in frame[column]]
+    for column in ("protocol", "dataset"):
+        if patterns := search.selection.asked()[column]:
+            chosen = [any(matches(value, p) for p in patterns) for value in frame[column]]
             frame = frame[chosen]
     if frame.empty:
-        raise SelectionError(_no_match(selection, seen))
+        raise search.nothing()
     frame = frame.reset_index(drop=True)
+    found = {name: frame[name].astype(str) for name in ("protocol", "setting", "dataset", "seed")}
+    labels = [own_labels[key] for key in frame["key"]]
+    found["algorithm"] = pd.concat([frame["algorithm"], frame["label"], pd.Series(labels)])
+    remarks += search.unmatched(found)
     again = None if isinstance(records, Iterator) else records
-    return Experiments(frame, selection, remarks, again)
-
-
-def selected_records(records: Iterable[Record], selection: Selection) -> Iterator[Record]:
-    """Yield the selected records themselves, one by one (for their curves)."""
-    return (record for record in records if selection.takes(record))
+    return Experiments(frame, search.selection, remarks, again)
 
 
 def _row(record: Record) -> dict[str, Any]:
@@ -184,22 +124,3 @@ def _row(record: Record) -> dict[str, Any]:
         for name in SECTIONS
     }
     return row
-
-
-def _no_match(selection: Selection, seen: dict[str, set[str]]) -> str:
-    asked = {
-        "protocol": selection.protocols,
-        "setting": selection.settings,
-        "dataset": selection.datasets,
-        "algorithm": selection.algorithms,
-        "seed": selection.seeds,
-    }
-    for name, patterns in asked.items():
-        for pattern in patterns:
-            base = pattern.partition("(")[0]
-            if not any(_matches(value, base) for value in seen[name]):
-                return (
-                    f"no record has {name} {pattern!r}; there are: {', '.join(sorted(seen[name]))}"
-                )
-    wanted = "; ".join(f"{n} {', '.join(p)}" for n, p in asked.items() if p)
-    return f"no record fits all of the selection at once ({wanted})"

@@ -109,6 +109,24 @@ def read_packed(path: Path) -> Iterator[Record]:
     FileNotFoundError, IsADirectoryError
         If there is no such file.
     """
+    with _open(path) as file:
+        try:
+            for batch in file.iter_batches(_BATCH, columns=_READ):
+                for row in batch.to_pylist():
+                    yield _record(row)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            # Arrow, the JSON parser and the record each say in their own way that bytes are not
+            # what was written.
+            raise PackError(f"{path} is damaged: {type(error).__name__}: {error}") from error
+
+
+def count_packed(path: Path) -> int:
+    """Return how many records a packed file says that it holds; raises as :func:`read_packed`."""
+    with _open(path) as file:
+        return int(file.metadata.num_rows)
+
+
+def _open(path: Path) -> pq.ParquetFile:
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder, not a packed file")
     if not path.is_file():
@@ -119,20 +137,13 @@ def read_packed(path: Path) -> Iterator[Record]:
         raise PackError(f"{path} is no Parquet file: {error}") from error
     except (OSError, ValueError) as error:
         raise PackError(f"{path} is damaged: {error}") from error
-    with file:
-        found = (file.schema_arrow.metadata or {}).get(_FORMAT_KEY)
-        if found != FORMAT.encode():
-            raise PackError(
-                f"{path} holds no packed records of this version (format {found!r}, not {FORMAT!r})"
-            )
-        try:
-            for batch in file.iter_batches(_BATCH, columns=_READ):
-                for row in batch.to_pylist():
-                    yield _record(row)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            # Arrow, the JSON parser and the record each say in their own way that bytes are not
-            # what was written.
-            raise PackError(f"{path} is damaged: {type(error).__name__}: {error}") from error
+    found = (file.schema_arrow.metadata or {}).get(_FORMAT_KEY)
+    if found != FORMAT.encode():
+        file.close()
+        raise PackError(
+            f"{path} holds no packed records of this version (format {found!r}, not {FORMAT!r})"
+        )
+    return file
 
 
 def _record(row: dict[str, Any]) -> Record:

@@ -40,16 +40,27 @@ def read_reasons(path: Path = REASONS) -> list[Reason]:
     Raises
     ------
     ValueError
-        If a column is missing, a metric or setting is unknown, or a reason is empty.
+        If the columns are others, a line has too few or too many fields, a metric or setting is
+        unknown, a reason is empty, or the file is not UTF-8 (with a byte order mark or without).
+    FileNotFoundError
+        If there is no such file. One with its first line alone holds no reason.
     """
-    if not path.exists():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file of reasons {path}")
+    columns = f"the columns must be {', '.join(_FIELDS)}"
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file)
+            rows = [(reader.line_num, row) for row in reader]
+            if set(reader.fieldnames or ()) != set(_FIELDS):
+                raise ValueError(f"{path}, line 1: {columns}")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8: {error}") from error
     reasons = []
-    for number, row in enumerate(rows, start=2):
-        if set(row) != set(_FIELDS):
-            raise ValueError(f"{path}, line {number}: the columns must be {', '.join(_FIELDS)}")
+    for number, row in rows:
+        # The reader files surplus fields under None, and None under the names of missing ones.
+        if None in row or None in row.values():
+            raise ValueError(f"{path}, line {number}: {columns}")
         reason = Reason(**row)
         for name, valid in (("metric", PAPER_METRICS), ("setting", tuple(SETTINGS))):
             if not any(fnmatchcase(value, getattr(reason, name)) for value in valid):

@@ -37,7 +37,7 @@ from results.tables.text import markdown, table_to_markdown
 from results.tables.write import build_tables
 from results.vocabulary import METRIC_HEADINGS, PAPER_METRICS, SETTINGS, display_name
 
-FILE = Path(__file__).parent / "REPRODUCTION.md"
+FILE_NAME = "REPRODUCTION.md"
 _BLOCK = re.compile(r"<!-- generated: (\S+) -->\n(.*?)<!-- end: \1 -->", re.DOTALL)
 _SKELETON = """# Do the paper's tables hold?
 
@@ -311,7 +311,7 @@ def _part(cells: pd.DataFrame, protocol: str, setting: str) -> pd.DataFrame:
 
 
 def write_reproduction(
-    experiments: Experiments, output: Output, file: Path = FILE, reasons: Path = REASONS
+    experiments: Experiments, output: Output, file: Path, reasons: Path = REASONS
 ) -> None:
     """Regenerate the blocks of the file, which is made if it does not exist."""
     blocks, remarks = make_blocks(experiments, read_reasons(reasons))

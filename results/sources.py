@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
-from results.pack import better, read_packed
+from results.pack import better, count_packed, read_packed
 from results.records import Record, RecordStore
+from results.selection import no_records
 
 
 class Records(Protocol):
@@ -16,6 +17,8 @@ class Records(Protocol):
     unreadable: list[tuple[Path, str]]
 
     def __iter__(self) -> Iterator[Record]: ...
+
+    def __len__(self) -> int: ...
 
 
 class PackedFile:
@@ -32,6 +35,9 @@ class PackedFile:
 
     def __iter__(self) -> Iterator[Record]:
         return read_packed(self.file)
+
+    def __len__(self) -> int:
+        return count_packed(self.file)
 
 
 class MergedRecords:
@@ -55,6 +61,10 @@ class MergedRecords:
         self.unreadable = [entry for part in self.parts for entry in part.unreadable]
         yield from best.values()
 
+    def __len__(self) -> int:
+        """Return how many records there are to merge, twins included."""
+        return sum(len(part) for part in self.parts)
+
 
 def open_records(*paths: Path) -> Records:
     """Return the records of one or more places.
@@ -62,21 +72,32 @@ def open_records(*paths: Path) -> Records:
     Parameters
     ----------
     *paths : Path
-        Each a ``.parquet`` file, a folder that holds such files, or the folder of a record store.
+        Each a ``.parquet`` file, or a folder: its packed files and the store in it are read as one.
 
     Raises
     ------
     FileNotFoundError
-        If a packed file is named that is not there.
+        If one of the places holds no record, whatever the others hold.
     """
     parts = [part for path in paths for part in _parts(path)]
     return parts[0] if len(parts) == 1 else MergedRecords(parts)
 
 
 def _parts(path: Path) -> list[Records]:
-    if path.suffix == ".parquet":
-        if not path.is_file():
-            raise FileNotFoundError(f"there is no packed file {path}")
-        return [PackedFile(path)]
-    packed = sorted(path.glob("*.parquet")) if path.is_dir() else []
-    return [PackedFile(file) for file in packed] if packed else [RecordStore(path)]
+    if path.suffix == ".parquet" and not path.is_dir():
+        parts: list[Records] = [PackedFile(path)]
+    else:
+        parts = [PackedFile(file) for file in packed_files(path)]
+        store = RecordStore(path)
+        if len(store):
+            parts.append(store)
+    if not any(len(part) for part in parts):
+        below = path / "records"
+        did_you_mean = len(RecordStore(below)) or packed_files(below)
+        raise no_records(str(path), f"did you mean {below}?" if did_you_mean else "")
+    return parts
+
+
+def packed_files(folder: Path) -> list[Path]:
+    """Return the packed files in a folder, sorted; none if it is no folder."""
+    return sorted(folder.glob("*.parquet")) if folder.is_dir() else []

@@ -2,7 +2,8 @@
 
 import pytest
 
-from results.experiments import Selection, SelectionError, from_records
+from results.experiments import from_records
+from results.selection import Selection, SelectionError
 from tests.results.support import make_record
 
 

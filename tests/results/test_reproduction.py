@@ -5,10 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from results.aggregate import make_cells
+from results.cli import main
 from results.comparison import compare
 from results.experiments import from_records
 from results.reasons import REASONS, explain, read_reasons
 from results.reproduction import (
+    FILE_NAME,
     make_blocks,
     marked,
     rankings,
@@ -16,7 +18,7 @@ from results.reproduction import (
     update,
     write_reproduction,
 )
-from tests.results.support import make_record, published_records
+from tests.results.support import make_record, published_records, write_fast
 
 HEADER = "setting,dataset,algorithm,metric,reason\n"
 
@@ -126,11 +128,48 @@ def test_each_cell_takes_its_most_specific_reason(tmp_path):
         ("both,wilt,rfc,*,x\n", "line 2: setting 'both'"),
         ("novelty,wilt,rfc,*, \n", "line 2: the reason is empty"),
         ("novelty,wilt,rfc,*,a,b\n", "line 2: the columns must be"),
+        ("novelty,wilt,rfc,*,ok\nnovelty,wilt,rfc\n", "line 3: the columns must be"),
     ],
 )
 def test_a_wrong_line_of_reasons_is_named(tmp_path, line, message):
     with pytest.raises(ValueError, match=message):
         read_reasons(reasons_file(tmp_path, line))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "line 1: the columns must be"),
+        (b"setting,dataset,algorithm,reason\nnovelty,wilt,rfc,x\n", "line 1: the columns must be"),
+        (HEADER.encode() + "novelty,wilt,rfc,*,Näheres\n".encode("latin-1"), "is not UTF-8"),
+    ],
+)
+def test_a_file_that_holds_no_reasons_is_named(tmp_path, content, message):
+    path = tmp_path / "mine.csv"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=rf"mine\.csv.*{message}"):
+        read_reasons(path)
+    with pytest.raises(FileNotFoundError, match=r"no file of reasons .*absent\.csv"):
+        read_reasons(tmp_path / "absent.csv")
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_column(tmp_path):
+    path = tmp_path / "reasons.csv"
+    path.write_text(HEADER + "novelty,wilt,rfc,*,why\n", encoding="utf-8-sig")
+    assert [reason.reason for reason in read_reasons(path)] == ["why"]
+    path.write_text(HEADER, encoding="utf-8")
+    assert read_reasons(path) == []
+
+
+def test_the_document_is_written_below_the_output_and_nowhere_else(tmp_path, paper_records):
+    write_fast(tmp_path / "records", paper_records[:5])
+    committed = (REASONS.parent / FILE_NAME).read_bytes()
+    assert main(["reproduction", "--output", str(tmp_path)]) == 0
+    assert (REASONS.parent / FILE_NAME).read_bytes() == committed
+    written = (tmp_path / FILE_NAME).read_text()
+    assert "## Summary" in written
+    assert main(["reproduction", "--output", str(tmp_path), "--file", str(tmp_path / "my.md")]) == 0
+    assert (tmp_path / "my.md").read_text() == written
 
 
 def test_the_project_s_own_reasons_are_valid():

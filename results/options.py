@@ -1,0 +1,81 @@
+"""Options that commands share."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+from results.metrics import METRICS
+from results.selection import Selection
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Split at commas, but not inside brackets: labels hold commas of their own.
+
+    Examples
+    --------
+    >>> names("lof,iforest(max_samples=64,n_estimators=10)")
+    ('lof', 'iforest(max_samples=64,n_estimators=10)')
+    """
+    return tuple(part.strip() for part in re.split(r",(?![^(]*\))", text) if part.strip())
+
+
+def common_options() -> argparse.ArgumentParser:
+    """Return the options of every command: where to read and write, and what to select."""
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument(
+        "--output", type=Path, default=Path("output"), help="folder to write to (default: output)"
+    )
+    common.add_argument(
+        "--records",
+        type=Path,
+        action="append",
+        metavar="PATH",
+        help="folder of records, packed file or folder of those; more than once for several "
+        "(default: records in the output folder)",
+    )
+    chosen = common.add_argument_group("selection", "names or patterns, comma separated")
+    for name in ("protocol", "setting", "dataset", "algorithm", "seed"):
+        chosen.add_argument(f"--{name}", type=names, default=(), metavar="NAME,...")
+    return common
+
+
+def metrics_option(parser: argparse.ArgumentParser) -> None:
+    """Add the choice of metrics."""
+    parser.add_argument(
+        "--metrics",
+        type=_metrics,
+        default=(),
+        metavar="NAME,...",
+        help=f"of {', '.join(METRICS)} (default: those of the protocol)",
+    )
+
+
+def _metrics(text: str) -> tuple[str, ...]:
+    chosen = names(text)
+    if unknown := [name for name in chosen if name not in METRICS]:
+        raise argparse.ArgumentTypeError(
+            f"unknown metric {unknown[0]!r}; there are: {', '.join(METRICS)}"
+        )
+    return chosen
+
+
+def table_options(parser: argparse.ArgumentParser) -> None:
+    """Add what tables show."""
+    metrics_option(parser)
+    parser.add_argument("--precision", type=int, default=3, help="decimals (default: 3)")
+    parser.add_argument("--std", action="store_true", help="add standard deviations")
+    parser.add_argument("--transposed", action="store_true", help="algorithms as rows")
+
+
+def records_paths(options: argparse.Namespace) -> list[Path]:
+    """Return where to read records."""
+    return options.records or [options.output / "records"]
+
+
+def selection(options: argparse.Namespace) -> Selection:
+    """Return the selection asked for."""
+    return Selection(
+        options.protocol, options.setting, options.dataset, options.algorithm, options.seed
+    )
