@@ -27,13 +27,13 @@ class Departure:
     ----------
     name : str
         What differs.
-    published, alternative : str
+    first, second : str
         Names of the two ways.
     """
 
     name: str
-    published: str
-    alternative: str
+    first: str
+    second: str
 
 
 #: Two algorithms of ``conf/algorithm`` that differ in one respect: as run, and otherwise.
@@ -80,7 +80,7 @@ class Effect:
     departure : Departure
     setting, algorithm, metric : str
         ``metric`` is ``roc`` or ``pr``.
-    published, alternative : float
+    first, second : float
         Means over the data sets that both ways have, of the splits that both have.
     datasets : tuple of str
     farthest : str
@@ -94,8 +94,8 @@ class Effect:
     setting: str
     algorithm: str
     metric: str
-    published: float
-    alternative: float
+    first: float
+    second: float
     datasets: tuple[str, ...]
     farthest: str
     farthest_change: float
@@ -103,8 +103,8 @@ class Effect:
 
     @property
     def change(self) -> float:
-        """Alternative less published."""
-        return self.alternative - self.published
+        """Second less first."""
+        return self.second - self.first
 
 
 def effects(frame: pd.DataFrame, cells: pd.DataFrame) -> list[Effect]:
@@ -138,9 +138,7 @@ def missing(found: list[Effect]) -> list[str]:
         _SUBSET,
     ]
     measured = {effect.departure for effect in found}
-    return [
-        f"{d.name}: {d.published} against {d.alternative}" for d in everything if d not in measured
-    ]
+    return [f"{d.name}: {d.first} against {d.second}" for d in everything if d not in measured]
 
 
 def _pick(cells: pd.DataFrame, protocol: str, label: str | None = None) -> pd.DataFrame:
@@ -169,22 +167,22 @@ def _pair(
     for i, metric in enumerate(("roc", "pr")):
         both = pd.DataFrame(
             {
-                "published": first[metrics[0][i]],
-                "alternative": second[metrics[1][i]],
+                "first": first[metrics[0][i]],
+                "second": second[metrics[1][i]],
                 "uses_labels": first["uses_labels"].astype(float),
             }
         ).dropna()
         both = both.groupby(level=["setting", "dataset", "label"]).mean()
         for (setting, label), part in _by_setting_and_label(both):
-            change = part["alternative"] - part["published"]
+            change = part["second"] - part["first"]
             far = change.idxmax() if change.max() >= -change.min() else change.idxmin()
             yield Effect(
                 departure,
                 setting,
                 name or label,
                 metric,
-                float(part["published"].mean()),
-                float(part["alternative"].mean()),
+                float(part["first"].mean()),
+                float(part["second"].mean()),
                 tuple(sorted(map(str, part.index))),
                 str(far),
                 float(change.max() if change.max() >= -change.min() else change.min()),

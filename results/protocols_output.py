@@ -20,8 +20,10 @@ from results.vocabulary import LABELLED, LABELLED_MEANING, display_name
 NAME = "protocols"
 CAPTION = "What each departure of the published protocol is worth"
 NOTE = (
-    "Means over the data sets (n) on which both ways have a value, from the splits that both have. "
-    "Change: other less published; largest: the data set that changes most, and by how much. "
+    "All values are ours, none is the paper's. First, second: the two ways in the order in which "
+    "the departure names them; means over the data sets (n) on which both have a value, from the "
+    "splits that both have. Change: second less first; largest: the data set that changes most, "
+    "and by how much. "
     f"{LABELLED}: {LABELLED_MEANING}."
 )
 COLUMNS = [
@@ -29,12 +31,12 @@ COLUMNS = [
     "algorithm",
     "setting",
     "n",
-    "ROC published",
-    "ROC other",
+    "ROC first",
+    "ROC second",
     "change",
     "largest",
-    "PR published",
-    "PR other",
+    "PR first",
+    "PR second",
     "change",
     "largest",
 ]
@@ -45,7 +47,7 @@ def rows_of(found: Sequence[Effect]) -> list[list[str]]:
     grouped: dict[tuple[str, str, str], dict[str, Effect]] = {}
     for effect in found:
         d = effect.departure
-        name = f"{d.name}: {d.published} / {d.alternative}"
+        name = f"{d.name}: {d.first} / {d.second}"
         mark = LABELLED if effect.uses_labels else ""
         at = (name, display_name(effect.algorithm) + mark, effect.setting)
         grouped.setdefault(at, {})[effect.metric] = effect
@@ -63,8 +65,8 @@ def _texts(effect: Effect | None) -> list[str]:
     if effect is None:
         return ["--"] * 4
     return [
-        format_number(effect.published, 3),
-        format_number(effect.alternative, 3),
+        format_number(effect.first, 3),
+        format_number(effect.second, 3),
         _signed(effect.change),
         f"{effect.farthest} {_signed(effect.farthest_change)}",
     ]
@@ -100,7 +102,7 @@ def to_csv(rows: list[list[str]]) -> str:
     """Return the table as CSV."""
     names = [*COLUMNS[:4]]
     for metric in ("roc", "pr"):
-        names += [f"{metric}_{what}" for what in ("published", "other", "change", "largest")]
+        names += [f"{metric}_{what}" for what in ("first", "second", "change", "largest")]
     return pd.DataFrame(rows, columns=names).to_csv(index=False, lineterminator="\n")
 
 

@@ -14,6 +14,8 @@ from results.comparison import only_by_spread
 from results.vocabulary import PAPER_METRICS, SETTINGS
 
 REASONS = Path(__file__).parent / "reasons.csv"
+#: Said of a difference without a reason; a reason that begins so says only what was tried.
+UNEXPLAINED = "unexplained"
 _FIELDS = ["setting", "dataset", "algorithm", "metric", "reason"]
 
 
@@ -74,6 +76,16 @@ def read_reasons(path: Path = REASONS) -> list[Reason]:
     return sorted(reasons, key=lambda r: sum(getattr(r, name).count("*") for name in _FIELDS[:4]))
 
 
+def reason_for(row: Mapping[Hashable, object], reasons: list[Reason]) -> str:
+    """Return the first reason that is for a row, or ``unexplained``."""
+    found = _first(row, reasons)
+    return found.reason if found else UNEXPLAINED
+
+
+def _first(row: Mapping[Hashable, object], reasons: list[Reason]) -> Reason | None:
+    return next((reason for reason in reasons if reason.fits(row)), None)
+
+
 def explain(
     table: pd.DataFrame, reasons: list[Reason]
 ) -> tuple[list[tuple[dict, str]], list[Reason]]:
@@ -88,13 +100,9 @@ def explain(
     """
     rows = table[table["as_run"] & table["verdict"].isin(["differs", "ours NA", "paper NA"])]
     order = rows["difference"].abs().sort_values(ascending=False, kind="stable").index
-    used: set[Reason] = set()
-    explained = []
-    for row in rows.loc[order].to_dict("records"):
-        reason = next((r for r in reasons if r.fits(row)), None)
-        if reason is not None:
-            used.add(reason)
-        explained.append((row, reason.reason if reason else "unexplained"))
+    differing = rows.loc[order].to_dict("records")
     wide = only_by_spread(table).to_dict("records")
+    used = {_first(row, reasons) for row in differing}
     used |= {reason for reason in reasons if any(reason.fits(row) for row in wide)}
+    explained = [(row, reason_for(row, reasons)) for row in differing]
     return explained, [reason for reason in reasons if reason not in used]

@@ -58,7 +58,7 @@ def test_each_departure_is_its_two_means_over_common_data_sets(name, first, seco
         records.append(make_record("pima", split=1, roc=0.6, pr=0.3, **first))
     roc, pr = only(records, name)
     assert roc.datasets == ("pima", "wilt")
-    assert (roc.published, roc.alternative) == pytest.approx((0.55, 0.75))
+    assert (roc.first, roc.second) == pytest.approx((0.55, 0.75))
     assert roc.change == pytest.approx(0.2)
     assert (roc.farthest, roc.farthest_change) == ("pima", pytest.approx(0.3))
     assert pr.change == pytest.approx(0.15)
@@ -140,14 +140,31 @@ def test_the_table_says_how_many_data_sets_and_signs_changes():
         "pima +0.200",
     ]
     assert "pima +0.200" in to_markdown(rows)
-    assert to_csv(rows).splitlines()[0].endswith("pr_published,pr_other,pr_change,pr_largest")
+    assert to_csv(rows).splitlines()[0].endswith("pr_first,pr_second,pr_change,pr_largest")
+
+
+def test_no_column_calls_our_own_values_published():
+    records = [
+        make_record(roc=0.6),
+        make_record(algorithm="oneclassrf", roc=0.5),
+        make_record(algorithm="oneclassrf", variant="scoring=published_depth", roc=0.7),
+    ]
+    # This departure names the text's way first and what was run second.
+    rows = rows_of(only(records, "a leaf of one point"))
+    assert rows[0][0] == "a leaf of one point: c(1) = 0 (the text) / c(1) = 1 (as run)"
+    text = to_markdown(rows)
+    heading = next(line for line in text.splitlines() if line.startswith("| departure"))
+    assert [name.strip() for name in heading.split("|")[5:7]] == ["ROC first", "ROC second"]
+    assert rows[0][4:6] == ["0.500", "0.700"]
+    assert "published" not in heading
+    assert "other" not in heading
 
 
 def test_only_splits_that_both_ways_have_are_compared():
     records = [make_record(algorithm="orca", split=s, roc=0.1 * s) for s in range(3)]
     records += [make_record(algorithm="orca_clean", split=s, roc=0.1 * s + 0.05) for s in (1, 2, 3)]
     roc, _ = only(records, "Orca")
-    assert (roc.published, roc.change) == pytest.approx((0.15, 0.05))
+    assert (roc.first, roc.change) == pytest.approx((0.15, 0.05))
 
 
 def test_a_cell_that_is_na_is_not_compared():
