@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from results.metrics import METRICS
-from results.vocabulary import MARKS, algorithm_order
+from results.vocabulary import MARK_MEANINGS, MARKS, algorithm_order, na_meaning
 
 CELL = ["protocol", "setting", "dataset", "label"]
 SECONDS = ("fit_seconds", "score_seconds", "fit_cpu_seconds", "score_cpu_seconds")
@@ -32,7 +32,8 @@ def make_cells(frame: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         Indexed by protocol, setting, dataset, label, sorted as the tables are. Columns: ``mark``
         (empty where there is a value), ``n_ok``, ``n_expected``, ``partial``, ``uses_labels``,
-        ``n_experiments``, ``n_<status>``, each metric's mean and ``<metric>_std`` (ddof 1), mean
+        ``n_experiments``, ``n_<status>``, ``time_limits`` (tuple, of the experiments that exceeded
+        theirs), each metric's mean and ``<metric>_std`` (ddof 1), mean
         seconds, largest ``peak_memory_mb``, mean counts.
     """
     ok = frame["status"] == "ok"
@@ -48,6 +49,7 @@ def make_cells(frame: pd.DataFrame) -> pd.DataFrame:
     table["n_expected"] = (seeds * planned.fillna(seen).clip(lower=seen)).astype(int)
     table["uses_labels"] = groups["uses_labels"].any()
     table["mark"] = _marks(table)
+    table["time_limits"] = _time_limits(frame, table.index)
     table["partial"] = (table["mark"] == "") & (table["n_ok"] < table["n_expected"])
 
     finished = frame[ok].groupby(CELL, sort=False)
@@ -72,6 +74,21 @@ def _marks(table: pd.DataFrame) -> pd.Series:
         marks[nothing & (table[f"n_{status}"] > 0)] = MARKS[status]
     marks[table["n_timeout"] > 0] = MARKS["timeout"]
     return marks
+
+
+def _time_limits(frame: pd.DataFrame, cells: pd.Index) -> list[tuple[float, ...]]:
+    slow = frame[(frame["status"] == "timeout") & frame["timeout"].notna()]
+    limits = {
+        key: tuple(sorted(set(part.astype(float))))
+        for key, part in slow.groupby(CELL, sort=False)["timeout"]
+    }
+    return [limits.get(cell, ()) for cell in cells]
+
+
+def mark_meanings(cells: pd.DataFrame) -> dict[str, str]:
+    """Return what each mark of a table of these cells means, NA with its time limit."""
+    limits = {limit for own in cells["time_limits"] for limit in own}
+    return MARK_MEANINGS | {"NA": na_meaning(limits)}
 
 
 def _cell_order(key: tuple[str, str, str, str]) -> tuple[object, ...]:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from results import published
 from results.rounding import format_number
-from results.vocabulary import LABELLED, MARKS, PAPER_METRICS
+from results.vocabulary import LABELLED, MARKS, PAPER_METRICS, display_name
 
 #: A value is reproduced within the larger of this and two standard deviations of ours.
 TOLERANCE = 0.02
@@ -155,7 +155,7 @@ def printed_rows(
     for (dataset, algorithm), part in table.groupby(["dataset", "algorithm"], sort=False):
         by_metric = {str(row["metric"]): row for row in part.to_dict("records")}
         mark = LABELLED if part["uses_labels"].any() else ""
-        row = [str(dataset), f"{algorithm}{mark}"]
+        row = [str(dataset), f"{display_name(str(algorithm))}{mark}"]
         for metric in metrics:
             row += _texts(by_metric[metric])
         rows.append(row)

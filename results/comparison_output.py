@@ -21,7 +21,14 @@ from results.output import Output
 from results.rounding import format_number
 from results.tables.terminal import print_columns
 from results.tables.text import markdown
-from results.vocabulary import LABELLED, LABELLED_MEANING, METRIC_HEADINGS, PAPER_METRICS, SETTINGS
+from results.vocabulary import (
+    LABELLED,
+    LABELLED_MEANING,
+    METRIC_HEADINGS,
+    PAPER_METRICS,
+    SETTINGS,
+    display_name,
+)
 
 _STYLES = {"reproduced": "green", "differs": "red"}
 
@@ -81,7 +88,7 @@ def summary_rows(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
     summary = summarise(table)
     rows = [
         [
-            row["algorithm"] + (LABELLED if row["uses_labels"] else ""),
+            display_name(row["algorithm"]) + (LABELLED if row["uses_labels"] else ""),
             row["setting"],
             METRIC_HEADINGS[row["metric"]],
             *(str(row[verdict]) for verdict in VERDICTS),

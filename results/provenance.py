@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pandas as pd
@@ -11,19 +12,49 @@ from results.output import Output
 from results.tables.terminal import print_columns
 
 #: Differences between experiments that are no reason to doubt them.
-_VOLATILE = ("started", "finished", "ended", "pid", "time", "load")
+_MOMENTS = ("started", "finished", "ended")
+_VOLATILE = (*_MOMENTS, "pid", "time", "load")
+_UNCOMMITTED = "uncommitted changes"
 
 
 def flatten(provenance: dict[str, Any], prefix: str = "") -> dict[str, str]:
     """Return nested provenance as dotted names and texts."""
     flat: dict[str, str] = {}
-    for name, value in provenance.items():
+    for name, value in _folded(provenance).items():
         dotted = f"{prefix}.{name}" if prefix else str(name)
         if isinstance(value, dict):
             flat |= flatten(value, dotted)
         else:
             flat[dotted] = value if isinstance(value, str) else json.dumps(value)
     return flat
+
+
+def _folded(provenance: dict[str, Any]) -> dict[str, Any]:
+    """Make one item of what is one fact: the commit and its state, all thread variables."""
+    folded = dict(provenance)
+    if "dirty" in folded:
+        dirty = folded.pop("dirty")
+        state = {True: _UNCOMMITTED, False: "nothing uncommitted"}.get(dirty, "state unknown")
+        folded["commit"] = f"{folded.get('commit') or 'none'}, {state}"
+    if isinstance(folded.get("threads"), dict):
+        folded["threads"] = _threads(folded["threads"])
+    return folded
+
+
+def _threads(variables: dict[str, Any]) -> str:
+    values = {name.removesuffix("_NUM_THREADS"): str(variables[name]) for name in sorted(variables)}
+    if len(set(values.values())) == 1:
+        return f"{next(iter(values.values()))} each ({', '.join(values)})"
+    return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+def _moment(value: str) -> str:
+    """Return a moment in one notation: some are recorded as seconds since 1970."""
+    try:
+        seconds = float(value)
+    except ValueError:
+        return value
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
 def tabulate(frame: pd.DataFrame) -> pd.DataFrame:
@@ -35,6 +66,7 @@ def tabulate(frame: pd.DataFrame) -> pd.DataFrame:
     values: dict[str, dict[str, int]] = {}
     for text, count in counts.items():
         for item, value in flatten(json.loads(str(text))).items():
+            value = _moment(value) if _first_word(item) in _MOMENTS else value
             seen = values.setdefault(item, {})
             seen[value] = seen.get(value, 0) + int(count)
     rows = []
@@ -51,7 +83,11 @@ def tabulate(frame: pd.DataFrame) -> pd.DataFrame:
 
 def is_volatile(item: str) -> bool:
     """Whether an item differs between experiments by nature."""
-    return item.rpartition(".")[2].split("_")[0] in _VOLATILE
+    return _first_word(item) in _VOLATILE
+
+
+def _first_word(item: str) -> str:
+    return item.rpartition(".")[2].split("_")[0]
 
 
 def warnings_of(table: pd.DataFrame) -> list[str]:
@@ -64,9 +100,10 @@ def warnings_of(table: pd.DataFrame) -> list[str]:
         if len(rows) > 1:
             parts = [f"{v} ({n})" for v, n in zip(rows["value"], rows["experiments"], strict=True)]
             remarks.append(f"mixed {name}: {', '.join(parts)}")
-        if name.rpartition(".")[2] == "dirty" and (rows["value"] == "true").any():
-            dirty = int(rows.loc[rows["value"] == "true", "experiments"].sum())
-            remarks.append(f"{dirty} experiments were run with uncommitted changes")
+        dirty = rows["value"].str.endswith(f", {_UNCOMMITTED}")
+        if name.rpartition(".")[2] == "commit" and dirty.any():
+            count = int(rows.loc[dirty, "experiments"].sum())
+            remarks.append(f"{count} experiments were run with {_UNCOMMITTED}")
     return remarks
 
 

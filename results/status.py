@@ -7,24 +7,28 @@ from itertools import product
 
 import pandas as pd
 
-from results.aggregate import labelled_in, make_cells
+from results.aggregate import labelled_in, make_cells, mark_meanings
 from results.experiments import Experiments
 from results.output import Output
 from results.tables.terminal import print_columns
-from results.vocabulary import MARK_MEANINGS, MARKS, PARTIAL, SETTINGS, algorithm_order, flagged
+from results.vocabulary import MARKS, PARTIAL, SETTINGS, algorithm_order, flagged
 
 
 def missing_remarks(cells: pd.DataFrame) -> list[str]:
     """Say which cells of the grid spanned by the records are missing or incomplete.
 
-    Per protocol, the grid is every setting x data set x algorithm that occurs in it.
+    Per protocol, the grid is every setting x data set x algorithm that occurs in it. An algorithm
+    that learns from labels has no place in a setting whose training points hold no anomaly.
     """
     remarks = []
     for protocol, part in cells.groupby(level="protocol", sort=False):
         grid = part.droplevel("protocol")
         absent: dict[str, list[str]] = {}
         settings, datasets, labels = (list(grid.index.unique(i)) for i in range(3))
+        pointless = set(product(_without_anomalies(grid), labelled_in(grid)))
         for setting, label, dataset in product(settings, labels, datasets):
+            if (setting, label) in pointless:
+                continue
             if (setting, dataset, label) not in grid.index:
                 absent.setdefault(f"{label}, {setting}", []).append(dataset)
         for where, names in absent.items():
@@ -39,6 +43,12 @@ def missing_remarks(cells: pd.DataFrame) -> list[str]:
         for where, names in short.items():
             remarks.append(f"incomplete ({protocol}, {where}): {_listed(names, datasets)}")
     return remarks
+
+
+def _without_anomalies(grid: pd.DataFrame) -> list[str]:
+    """Return the settings in which no experiment had an anomaly to train on."""
+    most = grid["n_anomalies_train"].groupby(level="setting").max()
+    return [str(setting) for setting in most[most == 0].index]
 
 
 def _listed(names: list[str], everything: list[str]) -> str:
@@ -75,7 +85,7 @@ def print_status(experiments: Experiments, output: Output) -> None:
             f"{len(part)} cells, {int(part['n_ok'].sum())} experiments finished"
         )
         print_columns(output.console, *_grid(part))
-    legend = "; ".join(f"{mark}: {meaning}" for mark, meaning in MARK_MEANINGS.items())
+    legend = "; ".join(f"{mark}: {meaning}" for mark, meaning in mark_meanings(cells).items())
     output.console.print(f"[dim]n/m: n of m splits finished; {legend}[/dim]")
     table = failures(experiments.frame)
     if len(table):

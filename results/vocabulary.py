@@ -47,7 +47,7 @@ MARKS: Final = {
     "missing": "--",
 }
 MARK_MEANINGS: Final = {
-    "NA": "fitting or scoring exceeded the time limit",
+    "NA": "fitting or scoring exceeded the time limit",  # with its seconds: na_meaning
     "mem": "needed more memory than allowed",
     "crash": "the process died",
     "err": "the algorithm raised an error",
@@ -58,6 +58,23 @@ PARTIAL: Final = "†"
 PARTIAL_MEANING: Final = "fewer splits than planned"
 LABELLED: Final = "‡"
 LABELLED_MEANING: Final = "was given the labels of the training points"
+
+
+def na_meaning(limits: Collection[float]) -> str:
+    """Say what NA stands for, given the time limits (seconds) that experiments exceeded.
+
+    Examples
+    --------
+    >>> na_meaning([1800.0])
+    'fitting or scoring exceeded 1800 s'
+    >>> na_meaning([30.0, 1800.0])
+    'fitting or scoring exceeded the time limit, not the same for all: 30 s, 1800 s'
+    """
+    seconds = [f"{limit:.10g} s" for limit in sorted(set(limits))]
+    if len(seconds) == 1:
+        return f"fitting or scoring exceeded {seconds[0]}"
+    mixed = f", not the same for all: {', '.join(seconds)}" if seconds else ""
+    return f"{MARK_MEANINGS['NA']}{mixed}"
 
 
 def display_name(label: str) -> str:

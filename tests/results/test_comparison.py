@@ -72,6 +72,13 @@ def test_summary_counts_every_cell_once():
     assert "differs" in to_markdown(table)
 
 
+def test_printed_tables_bear_display_names():
+    table = compare(make_cells(from_records([make_record()]).frame))
+    text = to_markdown(table)
+    assert "| iForest" in text
+    assert "iforest" not in text
+
+
 def test_failures_have_no_value_and_the_mark_says_why():
     table = compare(make_cells(from_records([make_record(status="memory")]).frame))
     row = table.query("dataset == 'pima' and algorithm == 'iforest'").iloc[0]

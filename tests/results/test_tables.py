@@ -264,3 +264,23 @@ def test_a_cumulative_time_over_fewer_data_sets_is_not_shown_but_the_reason_is(s
     table = only_table([*records, make_record("wilt", "lof", status=status)])
     assert table.entries["train_time", "lof", ""].text == mark
     assert table.entries["train_time", "iforest", ""].text == "2.0s"
+
+
+@pytest.mark.parametrize(
+    ("limits", "note"),
+    [
+        ([30.0], "NA: fitting or scoring exceeded 30 s"),
+        (
+            [30, 1800.0],
+            "NA: fitting or scoring exceeded the time limit, not the same for all: 30 s, ",
+        ),
+        ([None], "NA: fitting or scoring exceeded the time limit; --"),
+    ],
+)
+def test_the_note_says_which_time_limit_na_stands_for(limits, note):
+    records = [make_record("adult", limits={"timeout": 7})]  # finished: its limit is no matter
+    for split, limit in enumerate(limits):
+        own = {} if limit is None else {"timeout": limit}
+        records.append(make_record(split=split, status="timeout", limits=own))
+    (table,) = build_tables(from_records(records), TableOptions())
+    assert any(note in text for text in table.notes)

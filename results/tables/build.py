@@ -1,0 +1,218 @@
+"""Build a results table: the values, what is best, the averages, and what must be noted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import pandas as pd
+
+from results.aggregate import fully_run, in_order, mark_meanings
+from results.rounding import format_number, format_seconds, round_half_up
+from results.tables.model import Entry, Line, Table, TableOptions
+from results.vocabulary import (
+    LABELLED,
+    LABELLED_MEANING,
+    MARKS,
+    METRIC_MEANINGS,
+    PAPER_METRICS,
+    PARTIAL,
+    PARTIAL_MEANING,
+    display_name,
+)
+
+
+def build_table(
+    cells: pd.DataFrame,
+    options: TableOptions,
+    *,
+    name: str,
+    caption: str,
+    default_metrics: Sequence[str] = (),
+) -> Table:
+    """Build the table of one protocol and setting.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        As :func:`results.aggregate.make_cells`, of one protocol and setting.
+    options : TableOptions
+    name, caption : str
+    default_metrics : sequence of str
+        Used where the options name none.
+
+    Returns
+    -------
+    Table
+        Data sets, then averages over finished cells, averages over the data sets that every
+        algorithm finished, mean ranks on those, and cumulative times.
+    """
+    metrics = options.metrics or tuple(default_metrics) or PAPER_METRICS
+    grid = cells.droplevel(["protocol", "setting"])
+    datasets = sorted(grid.index.get_level_values("dataset").unique())
+    algorithms = in_order(grid.index.get_level_values("label"), options.algorithms)
+    table = Table(name, caption, algorithms, metrics, [], {}, transposed=options.transposed)
+    table.flags = {
+        label: LABELLED
+        for label in algorithms
+        if grid.xs(label, level="label")["uses_labels"].any()
+    }
+    _add_datasets(table, grid, datasets, options)
+    _add_summaries(table, grid, datasets, options)
+    _add_times(table, grid, datasets)
+    _add_notes(table, grid, datasets)
+    return table
+
+
+def _add_datasets(
+    table: Table, grid: pd.DataFrame, datasets: list[str], options: TableOptions
+) -> None:
+    known = set(grid.index)
+    columns = {name: grid[name].to_dict() for name in ("mark", "partial", *grid.columns)}
+    for dataset in datasets:
+        line = Line(dataset, dataset)
+        table.lines.append(line)
+        for metric in table.metrics:
+            values: dict[str, float] = {}
+            for label in table.algorithms:
+                at = (dataset, label)
+                if at not in known or columns["mark"][at]:
+                    text = columns["mark"][at] if at in known else MARKS["missing"]
+                    table.entries[dataset, label, metric] = Entry(text)
+                    continue
+                values[label] = columns[metric][at]
+                std = columns[f"{metric}_std"][at]
+                table.entries[dataset, label, metric] = Entry(
+                    format_number(values[label], options.precision) or MARKS["missing"],
+                    format_number(std, options.precision) if options.std else "",
+                    PARTIAL if columns["partial"][at] else "",
+                )
+            _embolden(table, line, metric, values, options.precision, max)
+
+
+def _add_summaries(
+    table: Table, grid: pd.DataFrame, datasets: list[str], options: TableOptions
+) -> None:
+    compared = [label for label in table.algorithms if label in fully_run(grid)]
+    common = common_datasets(grid, datasets, compared, table.metrics)
+    average = Line("average", "average:", "summary")
+    average_common = Line("average_common", f"average ({len(common)} common):", "summary")
+    rank = Line("mean_rank", f"mean rank ({len(common)} common):", "summary")
+    table.lines.append(average)
+    # With one algorithm the two averages are one and ranks say nothing.
+    compares = len(compared) > 1 and bool(common)
+    if compares:
+        table.lines += [average_common, rank]
+    for metric in table.metrics:
+        values = grid[metric].unstack("label").reindex(index=datasets, columns=table.algorithms)
+        _add_numbers(table, average, metric, values.mean(), options.precision, max)
+        if compares:
+            # Those not compared keep their places, as NaN.
+            shared = values.loc[common, compared].reindex(columns=table.algorithms)
+            _add_numbers(table, average_common, metric, shared.mean(), options.precision, max)
+            ranks = shared.round(12).rank(axis=1, ascending=False).mean()
+            _add_numbers(table, rank, metric, ranks, 2, min)
+
+
+def common_datasets(
+    grid: pd.DataFrame, datasets: list[str], algorithms: Sequence[str], metrics: Sequence[str]
+) -> list[str]:
+    """Return the data sets on which every algorithm has every metric."""
+    has_all = grid[list(metrics)].notna().all(axis=1).unstack("label", fill_value=False)
+    has_all = has_all.reindex(index=datasets, columns=list(algorithms), fill_value=False)
+    return [dataset for dataset in datasets if has_all.loc[dataset].all()]
+
+
+def _add_numbers(
+    table: Table,
+    line: Line,
+    metric: str,
+    values: pd.Series,
+    digits: int,
+    best: Callable[..., float],
+) -> None:
+    for label, value in values.items():
+        text = format_number(value, digits) or MARKS["missing"]
+        table.entries[line.key, str(label), metric] = Entry(text)
+    finite = {str(label): value for label, value in values.dropna().items()}
+    _embolden(table, line, metric, finite, digits, best)
+
+
+def _embolden(
+    table: Table,
+    line: Line,
+    metric: str,
+    values: dict[str, float],
+    digits: int,
+    best: Callable[..., float],
+) -> None:
+    """Mark the best of a line, and what ties with it at the printed precision."""
+    if len(table.algorithms) < 2:
+        return
+    printed = {
+        label: round_half_up(value, digits)
+        for label, value in values.items()
+        if not math.isnan(value)
+    }
+    if not printed:
+        return
+    top = best(printed.values())
+    for label, value in printed.items():
+        if value == top:
+            at = (line.key, label, metric)
+            old = table.entries[at]
+            table.entries[at] = Entry(old.text, old.std, old.flag, bold=True)
+
+
+def _add_times(table: Table, grid: pd.DataFrame, datasets: list[str]) -> None:
+    marks = grid["mark"].unstack("label").reindex(index=datasets, columns=table.algorithms)
+    marks = marks.astype("object").where(marks.notna(), MARKS["missing"])
+    fit = grid["fit_seconds"].unstack("label").reindex(index=datasets, columns=table.algorithms)
+    score = grid["score_seconds"].unstack("label").reindex(index=datasets, columns=table.algorithms)
+    for key, heading, seconds in (
+        ("train_time", "cum. train time:", fit),
+        ("total_time", "cum. train + test time:", fit + score),
+    ):
+        if seconds.isna().all(axis=None):
+            continue
+        line = Line(key, heading, "time", spans=True)
+        table.lines.append(line)
+        totals: dict[str, float] = {}
+        for label in table.algorithms:
+            missing = [mark for mark in marks[label] if mark]
+            if missing or seconds[label].isna().any():
+                # A sum over fewer data sets is no cumulative time: the mark says why, NA first.
+                text = next((mark for mark in MARKS.values() if mark in missing), "--")
+                table.entries[key, label, ""] = Entry(text)
+            else:
+                totals[label] = float(seconds[label].sum())
+                table.entries[key, label, ""] = Entry(format_seconds(totals[label]))
+        if totals and len(table.algorithms) > 1:
+            top = min(totals.values())
+            for label, total in totals.items():
+                if format_seconds(total) == format_seconds(top):
+                    old = table.entries[key, label, ""]
+                    table.entries[key, label, ""] = Entry(old.text, bold=True)
+
+
+def _add_notes(table: Table, grid: pd.DataFrame, datasets: list[str]) -> None:
+    headings = table.metric_headings
+    meanings = "; ".join(f"{headings[m]}: {METRIC_MEANINGS[m]}" for m in table.metrics)
+    table.notes.append(f"{meanings}.")
+    if any(line.key == "average_common" for line in table.lines):
+        compared = [label for label in table.algorithms if label in fully_run(grid)]
+        common = common_datasets(grid, datasets, compared, table.metrics)
+        others = [display_name(label) for label in table.algorithms if label not in compared]
+        without = f"; without {', '.join(others)}, not run on every data set" if others else ""
+        table.notes.append(
+            "average: over the data sets that the algorithm finished, which are not the same for "
+            f"all; common: {', '.join(common)}{without}."
+        )
+    used = {entry.text for entry in table.entries.values()}
+    marks = [f"{mark}: {meaning}" for mark, meaning in mark_meanings(grid).items() if mark in used]
+    if any(entry.flag == PARTIAL for entry in table.entries.values()):
+        marks.append(f"{PARTIAL}: {PARTIAL_MEANING}")
+    if table.flags:
+        marks.append(f"{LABELLED}: {LABELLED_MEANING}")
+    if marks:
+        table.notes.append(f"{'; '.join(marks)}.")
