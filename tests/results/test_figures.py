@@ -1,5 +1,10 @@
 """Figures show the numbers they claim to, say what is missing, and are the same bytes every time."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -127,6 +132,37 @@ def test_rank_diagram_shows_the_mean_ranks_and_needs_a_test():
         assert name in shown
         assert f"({comparison.mean_ranks[label]:.2f})" in shown
     assert critical_difference_diagram(comparisons(values.iloc[:, :2], "roc_auc")[0]) is None
+
+
+_DRAW_RANKS = """
+import hashlib
+import numpy as np
+import pandas as pd
+from results.figures.ranks import critical_difference_diagram
+from results.figures.style import render
+from results.statistics import comparisons
+
+names = ["oneclassrf", "iforest", "ocsvm", "lof", "orca", "lsad"]
+values = pd.DataFrame(np.random.default_rng(0).random((8, 6)), columns=names)
+figure = critical_difference_diagram(comparisons(values, "roc_auc")[0])
+print(*(hashlib.sha256(render(figure, kind)).hexdigest() for kind in ("pdf", "svg")))
+"""
+
+
+def test_rank_diagrams_are_the_same_bytes_whatever_the_hash_seed():
+    """A bar is drawn through a set of names, whose order is another in every process."""
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", _DRAW_RANKS],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            cwd=Path(__file__).parents[2],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(digests) == 1
 
 
 @pytest.mark.parametrize("constant", [False, True])

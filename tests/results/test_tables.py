@@ -274,7 +274,7 @@ def test_a_cumulative_time_over_fewer_data_sets_is_not_shown_but_the_reason_is(s
             [30, 1800.0],
             "NA: fitting or scoring exceeded the time limit, not the same for all: 30 s, ",
         ),
-        ([None], "NA: fitting or scoring exceeded the time limit; --"),
+        ([None], "NA: fitting or scoring exceeded the time limit; †"),
     ],
 )
 def test_the_note_says_which_time_limit_na_stands_for(limits, note):
