@@ -5,14 +5,23 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from results.aggregate import in_order
 from results.comparison import TOLERANCE
 from results.figures.style import looks, new_figure, styled
-from results.vocabulary import METRIC_HEADINGS, PAPER_METRICS, display_name
+from results.vocabulary import METRIC_HEADINGS, PAPER_METRICS, SETTINGS, display_name
 
 #: Differences above this are named although the spread may cover them.
 _LARGE = 0.05
+#: Whether the markers of a setting are filled.
+_FILLED = {"novelty": True, "outlier": False}
+
+
+def _example(filled: bool) -> Line2D:
+    """Return a marker for the legend that stands for a setting and no algorithm."""
+    face = "black" if filled else "white"
+    return Line2D([], [], color="black", marker="o", linestyle="none", markerfacecolor=face)
 
 
 def _name_farthest(axis: Axes, part: pd.DataFrame, n_named: int) -> None:
@@ -61,7 +70,7 @@ def comparison_scatter(table: pd.DataFrame, *, n_named: int = 6) -> Figure:
             part = rows[rows["metric"] == metric]
             for label in labels:
                 style = look[label]
-                for setting, filled in (("novelty", True), ("outlier", False)):
+                for setting, filled in _FILLED.items():
                     own = part[(part["algorithm"] == label) & (part["setting"] == setting)]
                     axis.errorbar(
                         own["published"],
@@ -79,5 +88,10 @@ def comparison_scatter(table: pd.DataFrame, *, n_named: int = 6) -> Figure:
             axis.set_title(METRIC_HEADINGS[metric])
             axis.set_box_aspect(1)
         handles, names = axes[0].get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside lower center", ncols=4)
+        drawn = set(rows["setting"])
+        for setting, filled in _FILLED.items():
+            if setting in drawn:
+                handles.append(_example(filled))
+                names.append(SETTINGS[setting])
+        figure.legend(handles, names, loc="outside lower center", ncols=5)
     return figure

@@ -190,9 +190,28 @@ def _transposed_tabular(table: Table) -> str:
     )
 
 
+def _number(name: str) -> str:
+    r"""Return the number of a table by its file's name; without one there, the counter's.
+
+    Examples
+    --------
+    >>> _number("tableS1_outlier"), _number("table2_novelty_clean"), _number("table_semi")
+    ('S1', '2', '\\arabic{table}')
+    """
+    match = re.match(r"table(S?\d+)_", name)
+    return match.group(1) if match else r"\arabic{table}"
+
+
 def standalone(names: Sequence[str]) -> str:
-    """Return a document that inputs the named table files from its own folder."""
-    inputs = "\n".join(rf"\input{{{name}.tex}}" + "\n" + r"\clearpage" for name in names)
+    """Return a document that inputs table files of its folder, under the paper's numbers."""
+    inputs = "\n".join(
+        rf"\renewcommand{{\thetable}}{{{_number(name)}}}"
+        + "\n"
+        + rf"\input{{{name}.tex}}"
+        + "\n"
+        + r"\clearpage"
+        for name in names
+    )
     return rf"""\documentclass[a4paper,10pt]{{article}}
 \usepackage[landscape,margin=1.5cm]{{geometry}}
 \usepackage{{booktabs}}

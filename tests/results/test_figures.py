@@ -134,6 +134,16 @@ def test_rank_diagram_shows_the_mean_ranks_and_needs_a_test():
     assert critical_difference_diagram(comparisons(values.iloc[:, :2], "roc_auc")[0]) is None
 
 
+def test_the_legend_of_the_comparison_tells_the_settings_apart(small):
+    (legend,) = comparison_scatter(compare(make_cells(from_records(small).frame))).legends
+    texts = [text.get_text() for text in legend.get_texts()]
+    faces = [handle.get_markerfacecolor() for handle in legend.legend_handles[-2:]]
+    assert dict(zip(texts[-2:], faces, strict=True)) == {
+        "novelty detection": "black",
+        "outlier detection": "white",
+    }
+
+
 _DRAW_RANKS = """
 import hashlib
 import numpy as np

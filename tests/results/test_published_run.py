@@ -1,10 +1,13 @@
-"""The committed tables of the published run are what its packed records give, byte for byte."""
+"""What is committed of the published run is what its packed records give, byte for byte."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from results.cli import main
+from results.pack import read_packed, without_paths
+from results.reproduction import FILE_NAME
 
 PUBLISHED = Path(__file__).parents[2] / "results" / "published"
 PACKED = sorted(PUBLISHED.glob("*.parquet"))
@@ -13,17 +16,29 @@ PACKED = sorted(PUBLISHED.glob("*.parquet"))
 @pytest.mark.skipif(not PACKED, reason="no run is published yet")
 def test_tables_are_regenerated_from_the_packed_records(tmp_path):
     assert main(["tables", "--records", str(PUBLISHED), "--output", str(tmp_path)]) == 0
-    committed = {path.name: path.read_bytes() for path in (PUBLISHED / "tables").glob("table*")}
+    folder = PUBLISHED / "tables"
+    paths = [*folder.glob("table*"), *folder.glob("standalone.tex")]
+    committed = {path.name: path.read_bytes() for path in paths}
     assert any(name.startswith("table2_novelty") for name in committed)
     for name, content in committed.items():
         assert (tmp_path / "tables" / name).read_bytes() == content, name
 
 
 @pytest.mark.skipif(not PACKED, reason="no run is published yet")
+def test_the_blocks_of_the_document_are_regenerated_from_the_packed_records(tmp_path):
+    document = PUBLISHED.parent / FILE_NAME
+    file = tmp_path / FILE_NAME
+    shutil.copyfile(document, file)
+    # As `make published` does; packed variants are published beside the run, or not at all.
+    places = [PUBLISHED, *PUBLISHED.glob("variants")]
+    named = [argument for place in places for argument in ("--records", str(place))]
+    assert main(["reproduction", *named, "--file", str(file), "--output", str(tmp_path)]) == 0
+    assert file.read_text(encoding="utf-8") == document.read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(not PACKED, reason="no run is published yet")
 def test_the_published_run_fits_and_names_no_folder_of_a_machine():
     assert sum(path.stat().st_size for path in PUBLISHED.rglob("*") if path.is_file()) < 20e6
-    from results.pack import read_packed, without_paths
-
-    for path in PACKED:
+    for path in sorted(PUBLISHED.rglob("*.parquet")):
         for record in read_packed(path):
             assert without_paths(record) == record

@@ -9,7 +9,7 @@ from rich.console import Console
 from results.aggregate import make_cells
 from results.experiments import from_records
 from results.tables import datasets as table1
-from results.tables.latex import escape, table_to_latex
+from results.tables.latex import escape, standalone, table_to_latex
 from results.tables.model import TableOptions
 from results.tables.terminal import print_table
 from results.tables.text import table_to_csv, table_to_markdown
@@ -284,3 +284,9 @@ def test_the_note_says_which_time_limit_na_stands_for(limits, note):
         records.append(make_record(split=split, status="timeout", limits=own))
     (table,) = build_tables(from_records(records), TableOptions())
     assert any(note in text for text in table.notes)
+
+
+def test_the_document_numbers_its_tables_as_the_paper_does():
+    names = ["table1_datasets", "tableS1_outlier", "table2_novelty_clean", "table_semi"]
+    numbers = re.findall(r"\\renewcommand{\\thetable}{(.*)}\n\\input{(.*).tex}", standalone(names))
+    assert numbers == list(zip(["1", "S1", "2", r"\arabic{table}"], names, strict=True))
