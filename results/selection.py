@@ -127,12 +127,12 @@ class Search:
         found : mapping of str to iterable of str, optional
             The names of what was selected in the end, where names were told apart since.
         """
-        found = self._found if found is None else found
         remarks = []
         for what, patterns in self.selection.asked().items():
-            names = set(found[what])
+            names = set(self._found[what] if found is None else found[what])
             for pattern in patterns:
-                if any(matches(name, pattern) for name in names):
+                own = _base(what, pattern) if found is None else pattern
+                if any(matches(name, own) for name in names):
                     continue
                 remarks.append(
                     self._nowhere(what, pattern)

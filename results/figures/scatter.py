@@ -6,6 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
 
 from results.aggregate import in_order
 from results.comparison import TOLERANCE
@@ -31,10 +32,11 @@ def _name_farthest(axis: Axes, part: pd.DataFrame, n_named: int) -> None:
     notable = (far["verdict"] == "differs") | (far["difference"].abs() > _LARGE)
     for row in far[notable].to_dict("records"):
         x, y = float(row["published"]), float(row["ours"])
-        if any(abs(y - other_y) < 0.04 and abs(x - other_x) < 0.5 for other_x, other_y in named):
-            continue
-        named.append((x, y))
         above = y > x
+        height = y + (0.02 if above else -0.03)  # of the name, about
+        if any(abs(height - other) < 0.04 and abs(x - other_x) < 0.5 for other_x, other in named):
+            continue
+        named.append((x, height))
         axis.annotate(
             f"{row['dataset']}, {display_name(row['algorithm'])}",
             (x, y),
@@ -42,6 +44,9 @@ def _name_farthest(axis: Axes, part: pd.DataFrame, n_named: int) -> None:
             textcoords="offset points",
             ha="right" if above and x > 0.4 else "left",
             fontsize=6.5,
+            # A name may have to cross points: its letters stand out from them.
+            path_effects=[withStroke(linewidth=2, foreground="white")],
+            zorder=5,
         )
 
 
