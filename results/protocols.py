@@ -255,6 +255,11 @@ def _by_protocol_option(rows: pd.DataFrame) -> Iterator[Effect]:
             yield from _pair(departure, first, second, (PAPER_METRICS, PAPER_METRICS))
 
 
+def is_fixed_subset(protocol: str) -> bool:
+    """Tell whether a protocol is the paper's, with one subset of the anomalies for all splits."""
+    return _differs_in(protocol, "anomaly_subset", "fixed")
+
+
 def _differs_in(protocol: str, option: str, value: str) -> bool:
     """Tell whether a protocol is the paper's but for one option.
 

@@ -59,6 +59,14 @@ Differences that only two standard deviations over the splits cover, where above
 
 {wide}
 
+## What the choice of the anomalies is worth
+
+Where there are more anomalies than a tenth of the normal points, a random subset of them is kept.
+Each row draws several subsets: the spread is that of the means over the splits, one standard
+deviation, and the distance that of the published value, in spreads.
+
+{subsets}
+
 ## What the departures are worth
 
 {departures}

@@ -19,6 +19,7 @@ from results.reasons import UNEXPLAINED, Reason, explain, reason_for
 from results.rounding import format_number
 from results.statistics import matrix
 from results.status import failures, missing_remarks
+from results.subsets import subsets_table
 from results.tables.model import TableOptions
 from results.tables.text import markdown, table_to_markdown
 from results.tables.write import build_tables
@@ -46,6 +47,7 @@ def make_blocks(
         "verdicts": lambda: markdown(*summary_rows(table)) if len(table) else _NOTHING,
         "differs": lambda: _differs(explained),
         "wide": lambda: _wide(table, reasons),
+        "subsets": lambda: subsets_table(experiments.frame) or _NOTHING,
         "departures": lambda: _departures(experiments.frame, cells),
         "clean": lambda: _clean(experiments),
         "rankings": lambda: rankings(cells),

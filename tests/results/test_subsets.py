@@ -1,0 +1,69 @@
+"""The spread over subsets of the anomalies is that of the means over the splits."""
+
+import numpy as np
+import pytest
+
+from results.experiments import from_records
+from results.subsets import subset_spreads, subsets_table
+from tests.results.support import make_record
+
+
+def records_of(subset, seeds, algorithm="iforest", dataset="arrhythmia"):
+    protocol = {
+        "name": "paper",
+        "anomaly_subset": subset,
+        "repeat_published_rows": True,
+    }
+    rng = np.random.default_rng(0)
+    return [
+        make_record(
+            dataset,
+            algorithm,
+            seed=seed,
+            split=split,
+            roc=0.7 + 0.01 * seed + 0.001 * split,
+            pr=0.4,
+            config={"protocol": protocol},
+            key=rng.bytes(32).hex(),
+        )
+        for seed in seeds
+        for split in range(4)
+    ]
+
+
+def usual(algorithm="iforest"):
+    """So many that the plain name is that of the protocol as published."""
+    return records_of("per_split", range(15), algorithm)
+
+
+def test_spread_and_distance_are_those_of_the_means_over_splits():
+    frame = from_records(usual() + records_of("fixed", range(1, 7))).frame
+    roc, _ = subset_spreads(frame).to_dict("records")
+    means = 0.7 + 0.01 * np.arange(1, 7) + 0.0015
+    assert (roc["setting"], roc["dataset"], roc["algorithm"]) == (
+        "novelty",
+        "arrhythmia",
+        "iforest",
+    )
+    assert roc["subsets"] == 6
+    assert roc["mean"] == pytest.approx(means.mean())
+    assert roc["spread"] == pytest.approx(means.std(ddof=1))
+    assert roc["published"] == 0.763
+    assert roc["distance"] == pytest.approx((0.763 - means.mean()) / means.std(ddof=1))
+    table = subsets_table(frame)
+    assert "| arrhythmia | " in table
+    assert "0.763" in table
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        records_of("fixed", range(3)),  # too few subsets
+        usual("lof_text") + records_of("fixed", range(8), "lof_text"),  # not as the paper ran it
+        [],
+    ],
+)
+def test_nothing_is_said_without_enough_subsets(records):
+    frame = from_records(usual() + records).frame
+    assert subset_spreads(frame).empty
+    assert subsets_table(frame) == ""
