@@ -17,6 +17,8 @@ import pandas as pd
 _NEUTRAL = frozenset(
     {"metrics", "sources", "published", "expected", "expected_repeated", "description"}
 )
+#: What repeats an experiment rather than making it another.
+_REPETITIONS = frozenset({"seed", "split"})
 _NAME_OF_SECTION = {"algorithm": "label"}
 
 
@@ -25,9 +27,10 @@ def tell_apart(
 ) -> tuple[pd.DataFrame, list[str]]:
     """Append the differing settings to the names of experiments that share all coordinates.
 
-    Where names collide, the configuration that most experiments have keeps the plain name; the
-    others become for example ``paper(anomaly_subset=fixed)``. What still collides after that is the
-    same experiment; the last one read is kept.
+    Where the experiments of a cell, whatever their seeds and splits, were configured differently,
+    the configuration that most cells have keeps the plain name; the others become for example
+    ``paper(anomaly_subset=fixed)``. What still collides after that is the same experiment; the last
+    one read is kept.
 
     Parameters
     ----------
@@ -42,20 +45,20 @@ def tell_apart(
         What was renamed or dropped.
     """
     remarks: list[str] = []
-    clash = frame.duplicated(list(coordinates), keep=False)
-    if not clash.any():
-        return frame, remarks
     frame = frame.copy()
+    cell = [name for name in coordinates if name not in _REPETITIONS]
     for section in sections:
-        clash = frame.duplicated(list(coordinates), keep=False)
+        clash = frame.groupby(cell)[f"config_{section}"].transform("nunique") > 1
+        if not clash.any():
+            continue
         name_column = _NAME_OF_SECTION.get(section, section)
         context = [name_column] if section in ("protocol", "setting") else [name_column, "protocol"]
         for _, members in frame[clash].groupby(context, sort=True):
-            changed = _differing_leaves(members, coordinates, f"config_{section}")
+            changed = _differing_leaves(members, cell, f"config_{section}")
             if not changed:
                 continue
             same = (frame[context] == members[context].iloc[0]).all(axis=1)
-            named = _renamed(frame[same], name_column, f"config_{section}", changed)
+            named = _renamed(frame[same], cell, name_column, f"config_{section}", changed)
             frame.loc[same, name_column] = named
             for new in sorted(set(named) - {members[name_column].iloc[0]}):
                 remarks.append(
@@ -71,10 +74,10 @@ def tell_apart(
     return frame[~still].reset_index(drop=True), remarks
 
 
-def _differing_leaves(members: pd.DataFrame, coordinates: Sequence[str], column: str) -> list[str]:
-    """Return the dotted names of settings that differ between experiments sharing coordinates."""
+def _differing_leaves(members: pd.DataFrame, cell: Sequence[str], column: str) -> list[str]:
+    """Return the dotted names of settings that differ between experiments of one cell."""
     changed: set[str] = set()
-    for _, twins in members.groupby(list(coordinates), sort=False):
+    for _, twins in members.groupby(list(cell), sort=False):
         configs = [_leaves(json.loads(text)) for text in twins[column].unique()]
         if len(configs) > 1:
             changed |= {
@@ -85,15 +88,19 @@ def _differing_leaves(members: pd.DataFrame, coordinates: Sequence[str], column:
     return sorted(changed)
 
 
-def _renamed(rows: pd.DataFrame, name: str, column: str, changed: list[str]) -> list[str]:
+def _renamed(
+    rows: pd.DataFrame, cell: Sequence[str], name: str, column: str, changed: list[str]
+) -> list[str]:
     suffixes: list[str] = []
     cache: dict[str, dict[str, str]] = {}
     for text in rows[column]:
         if text not in cache:
             cache[text] = _leaves(json.loads(text))
         suffixes.append(",".join(f"{leaf}={cache[text].get(leaf, 'absent')}" for leaf in changed))
-    counts = pd.Series(suffixes).value_counts()
-    usual = min(counts[counts == counts.max()].index)
+    told = rows[list(cell)].assign(suffix=suffixes)
+    n_cells = told.drop_duplicates()["suffix"].value_counts().to_dict()
+    n_rows = told["suffix"].value_counts().to_dict()
+    usual = min(n_cells, key=lambda suffix: (-n_cells[suffix], -n_rows[suffix], suffix))
     return [
         old if suffix == usual else f"{old}({suffix})"
         for old, suffix in zip(rows[name], suffixes, strict=True)

@@ -38,10 +38,7 @@ class Departure:
 
 #: Two algorithms of ``conf/algorithm`` that differ in one respect: as run, and otherwise.
 _ALGORITHMS = {
-    Departure("features searched per node", "all of the tree's", "5 (the text)"): (
-        "oneclassrf",
-        "oneclassrf_text",
-    ),
+    Departure("OneClassRF", "as run", "as the text has it"): ("oneclassrf", "oneclassrf_text"),
     Departure("Orca", "as run", "clean"): ("orca", "orca_clean"),
     Departure("training labels for OCRFsampling", "with", "without"): (
         "ocrfsampling_supervised",
@@ -56,6 +53,9 @@ _ALGORITHMS = {
 }
 #: Departures by one overridden parameter of OneClassRF (as a pattern), or of the protocol.
 _PARAMETERS = {
+    Departure(
+        "features searched per node", "all of the tree's", "5 (the text)"
+    ): r"max_features_node=5",
     Departure(
         "points outside the training box", "maximal score", "own score"
     ): r"out_of_bounds=(null|None|none)",

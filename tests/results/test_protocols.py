@@ -34,6 +34,11 @@ def only(records, name):
             {"algorithm": "oneclassrf", "variant": "out_of_bounds=null"},
         ),
         (
+            "features searched per node",
+            {"algorithm": "oneclassrf"},
+            {"algorithm": "oneclassrf", "variant": "max_features_node=5"},
+        ),
+        (
             "a leaf of one point",
             {"algorithm": "oneclassrf"},
             {"algorithm": "oneclassrf", "variant": "scoring=published_depth"},
@@ -121,7 +126,7 @@ def test_what_cannot_be_measured_is_named(recorder):
     records = [make_record("pima", "orca"), make_record("wilt", "orca_clean", status="timeout")]
     names = missing(found(records))
     assert "Orca: as run against clean" in names
-    assert len(names) == 11
+    assert len(names) == 12
     write_protocols(from_records(records), recorder.output)
     assert "not measured: Orca: as run against clean" in recorder.output.remarks
 
