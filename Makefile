@@ -43,11 +43,12 @@ figures: $(INSTALLED) ## Draw the figures from the records (PDF, PNG)
 report: $(INSTALLED) ## Write output/report.html from the records
 	$(PY) -m results report --output $(OUTPUT) $(ARGS)
 
-published: $(INSTALLED) ## Regenerate results/published/ and results/REPRODUCTION.md from the packed records
+published: $(INSTALLED) ## Regenerate results/published/, REPRODUCTION.md and README.md from the packed records
 	for part in tables figures statistics report; do \
 	  $(PY) -m results $$part --records results/published --output results/published || exit; done
-	$(PY) -m results reproduction --file results/REPRODUCTION.md --output results/published \
-	  $(addprefix --records ,results/published $(wildcard results/published/variants))
+	for file in results/REPRODUCTION.md README.md; do \
+	  $(PY) -m results reproduction --file $$file --output results/published \
+	    $(addprefix --records ,results/published $(wildcard results/published/variants)) || exit; done
 
 theory: $(INSTALLED) ## Draw the paper's illustrations of the method
 	$(PY) -m runners.theory --output $(OUTPUT) $(ARGS)

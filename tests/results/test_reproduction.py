@@ -56,6 +56,12 @@ def test_unknown_and_absent_blocks_are_named_and_left():
     assert problems == ["unknown block 'other' left as it is", "the file has no block 'summary'"]
 
 
+def test_a_text_with_one_of_the_blocks_means_to_have_one():
+    text, problems = update(marked("table2", "old"), {"table2": "new", "summary": "new"})
+    assert text == marked("table2", "new")
+    assert not problems
+
+
 def test_a_block_without_an_end_is_refused_before_anything_is_replaced():
     with pytest.raises(ValueError, match="'summary' has no line <!-- end: summary -->"):
         update("<!-- generated: summary -->\nnumbers\nmy sentences", {"summary": "new"})
