@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from ._growing import Settings, grow_trees, most_nodes
 from ._nodes import Nodes, room_for_nodes
 from ._planting import RankedData
 from ._scratch import scratch, settled
-from ._workspace import new_work_space
+from ._threads import map_in_threads
+from ._workspace import WorkSpace, new_work_space
 
 # More blocks than threads even out the load.
 _BLOCKS_PER_THREAD = 4
@@ -34,16 +34,9 @@ class Block(NamedTuple):
     importances: list[tuple[np.ndarray, np.ndarray]]
 
 
-def _grow_block(data: RankedData, seeds: np.ndarray, settings: Settings) -> Block:
+def _grow_block(data: RankedData, seeds: np.ndarray, settings: Settings, work: WorkSpace) -> Block:
     """Grow one tree per seed."""
-    n_trees, n_features, d = len(seeds), data.X.shape[1], settings.n_features_tree
-    work = new_work_space(
-        data.X.shape,
-        settings.n_subsample,
-        d,
-        min(settings.n_features_node, d) if settings.sort_node_by_node else d,
-        settings.max_depth,
-    )
+    n_trees, n_features = len(seeds), data.X.shape[1]
     most = most_nodes(settings)
     importances = scratch((min(n_trees, max(_IMPORTANCES // n_features, 1)), n_features), float)
     block = Block([], np.zeros(n_trees, np.int64), np.empty(n_trees), [])
@@ -102,7 +95,17 @@ def grow_blocks(
     blocks : list of Block
     """
     n_blocks = 1 if n_jobs == 1 else min(_BLOCKS_PER_THREAD * n_jobs, len(seeds))
-    blocks: list[Block] = Parallel(n_jobs=n_jobs, require="sharedmem")(
-        delayed(_grow_block)(data, some, settings) for some in np.array_split(seeds, n_blocks)
-    )
-    return blocks
+    waiting = iter(list(enumerate(np.array_split(seeds, n_blocks))))
+    d = settings.n_features_tree
+    n_slots = min(settings.n_features_node, d) if settings.sort_node_by_node else d
+
+    def grow_some(_: int) -> list[tuple[int, Block]]:
+        """Take blocks as long as there are any, in work space of this thread's own."""
+        work = new_work_space(data.X.shape, settings.n_subsample, d, n_slots, settings.max_depth)
+        # The iterator of a list is advanced under the interpreter's lock.
+        return [(i, _grow_block(data, some, settings, work)) for i, some in waiting]
+
+    n_threads = min(n_jobs, n_blocks)
+    shares = map_in_threads(grow_some, range(n_threads), n_threads)
+    grown = sorted((pair for share in shares for pair in share), key=lambda pair: pair[0])
+    return [block for _, block in grown]

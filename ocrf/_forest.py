@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -27,6 +27,7 @@ from ._planting import RankedData
 from ._presort import rank_columns
 from ._sampling import sample_features, sample_rows
 from ._scoring import is_depth, leaf_values, score_rows
+from ._threads import map_in_threads
 from ._traversal import block_rows, outside_box
 from ._tree import OneClassTree
 from ._trees import join_trees, unpack_tree
@@ -379,10 +380,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             if self._out_of_bounds:
                 outside_box(rows, read_only(self._lower), read_only(self._upper), outside[part])
 
-        starts = range(0, n_samples, chunk)
-        Parallel(n_jobs=min(n_jobs, len(starts)), require="sharedmem")(
-            delayed(score_chunk)(start) for start in starts
-        )
+        map_in_threads(score_chunk, range(0, n_samples, chunk), n_jobs)
         if self._out_of_bounds and outside.any():
             scores[outside] = scores.min()
         return scores

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from joblib import Parallel, delayed
 from numba import njit
 
-from ._scratch import scratch
+from ._scratch import scratch_together
+from ._threads import map_in_threads
 
 # Digits of the radix sort have at most so many bits: the counters fit the first-level cache.
 _WIDEST_DIGIT = 11
@@ -133,11 +133,13 @@ def _mend_order(column: np.ndarray, order: np.ndarray) -> bool:
 
 @njit(cache=True, nogil=True)
 def _rank_sorted(column: np.ndarray, order: np.ndarray, ranks: np.ndarray) -> np.int64:
-    """Turn an ascending order into ranks; return the number of distinct values."""
+    """Turn an order into ranks; return the number of distinct values, 0 if it is not ascending."""
     rank = np.uint32(0)
     previous = column[order[0]]
     for i in range(order.shape[0]):
         value = column[order[i]]
+        if value < previous:
+            return np.int64(0)
         rank += np.uint32(value > previous)
         previous = value
         ranks[order[i]] = rank
@@ -174,9 +176,11 @@ def _rank_from(
             # The upper halves of the floats tell most values apart, in half the passes.
             _upper_halves(column, ranks[j])
             sort_by_key(ranks[j], 32, order, work)
+        n_ranks[j] = _rank_sorted(column, order, ranks[j])
+        if n_ranks[j] == 0:
             if not _mend_order(column, order):
                 return j
-        n_ranks[j] = _rank_sorted(column, order, ranks[j])
+            n_ranks[j] = _rank_sorted(column, order, ranks[j])
         lower[j], upper[j] = column[order[0]], column[order[-1]]
     return last
 
@@ -184,9 +188,9 @@ def _rank_from(
 def _rank_some(X: np.ndarray, first: int, last: int, *results: np.ndarray) -> None:
     """Rank the columns ``first`` ... ``last`` - 1, in work space of their own."""
     n_samples = X.shape[0]
-    column = scratch(n_samples, np.float64)
-    order = scratch(n_samples, np.uint32)
-    work = scratch((2, n_samples), np.uint32)
+    column, order, work = scratch_together(
+        (n_samples, np.float64), (n_samples, np.uint32), ((2, n_samples), np.uint32), dense=True
+    )
     at = _rank_from(X, first, last, False, column, order, work, *results)
     while at < last:
         order[:] = np.argsort(column)
@@ -213,15 +217,14 @@ def rank_columns(
         The bounding box of the data.
     """
     n_samples, n_features = X.shape
+    (ranks,) = scratch_together(((n_features, n_samples), np.uint32), dense=True)
     results = (
-        scratch((n_features, n_samples), np.uint32),
+        ranks,
         np.empty(n_features, np.int64),
         np.empty(n_features),
         np.empty(n_features),
     )
     n_jobs = min(n_jobs, n_features)
     limits = np.linspace(0, n_features, n_jobs + 1).astype(int).tolist()
-    Parallel(n_jobs=n_jobs, require="sharedmem")(
-        delayed(_rank_some)(X, first, last, *results) for first, last in pairwise(limits)
-    )
+    map_in_threads(lambda part: _rank_some(X, *part, *results), pairwise(limits), n_jobs)
     return results

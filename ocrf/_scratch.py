@@ -1,13 +1,15 @@
 """Work space that goes back to the system as soon as nothing refers to it.
 
 What threads allocate and free, the C library keeps for later: of a fit on two threads as much as
-the input would stay in use for nothing.
+the input would stay in use for nothing. In them, work space gets pages of its own. In the main
+thread the library gives memory back, and what it has at hand saves getting new pages.
 """
 
 from __future__ import annotations
 
 import math
 import mmap
+import threading
 from typing import Any
 
 import numpy as np
@@ -15,9 +17,11 @@ import numpy as np
 # Arrays begin where a cache line does.
 _ALIGNMENT = 64
 
+_LARGE_PAGE = 2 * 2**20
+
 
 def scratch(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Return zeros in memory pages of their own, of which only what is touched is taken.
+    """Return zeros, of which a large array takes only what is touched.
 
     Raises
     ------
@@ -28,25 +32,38 @@ def scratch(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
     return array
 
 
-def scratch_together(*arrays: tuple[int | tuple[int, ...], Any]) -> list[np.ndarray]:
+def scratch_together(
+    *arrays: tuple[int | tuple[int, ...], Any], dense: bool = False
+) -> list[np.ndarray]:
     """Return several arrays, each as from `scratch`, that go back to the system together.
 
     Parameters
     ----------
     *arrays : (shape, dtype)
+    dense : bool, default=False
+        Whether all of them will be used. Then they take large pages, where the system has them and
+        they fill one: looking pages up is a good part of the work of walking through small ones.
     """
+    if threading.current_thread() is threading.main_thread():
+        return [np.zeros(shape, dtype) for shape, dtype in arrays]
     starts, end = [], 0
     for shape, dtype in arrays:
         starts.append(end)
         n_bytes = math.prod(np.atleast_1d(shape).tolist()) * np.dtype(dtype).itemsize
         end += -(-n_bytes // _ALIGNMENT) * _ALIGNMENT
+    is_large = dense and end >= _LARGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE")
     try:
         # Private, and not shared with processes forked later.
-        pages = mmap.mmap(-1, max(end, 1), access=mmap.ACCESS_COPY)
+        size = end + _LARGE_PAGE if is_large else max(end, 1)
+        pages = mmap.mmap(-1, size, access=mmap.ACCESS_COPY)
     except OSError as error:
         raise MemoryError(f"unable to allocate {end} bytes of work space") from error
+    first = 0
+    if is_large:
+        pages.madvise(mmap.MADV_HUGEPAGE)
+        first = -np.frombuffer(pages, np.uint8).ctypes.data % _LARGE_PAGE
     return [
-        np.ndarray(shape, dtype, pages, start)
+        np.ndarray(shape, dtype, pages, first + start)
         for (shape, dtype), start in zip(arrays, starts, strict=True)
     ]
 

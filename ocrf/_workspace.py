@@ -61,7 +61,9 @@ def new_work_space(
         "path_bounds": ((max_depth, 2), np.float64),
     }
     work = WorkSpace(
-        points=Points(**dict(zip(points, scratch_together(*points.values()), strict=True))),
+        points=Points(
+            **dict(zip(points, scratch_together(*points.values(), dense=True), strict=True))
+        ),
         **dict(zip(others, scratch_together(*others.values()), strict=True)),
     )
     work.urn[:] = np.arange(d)
