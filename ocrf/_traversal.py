@@ -13,8 +13,9 @@ from numba import njit
 
 from ._nodes import LOW_32, SHIFT
 
-# What a block's columns take: they stay in the second-level cache while a hundred trees use them.
-_BLOCK_BYTES = 1024 * 1024
+# What a block's columns take. Smaller ones would fit the second-level cache, but the more rows go
+# down a large tree together, the longer they keep company.
+_BLOCK_BYTES = 4 * 1024 * 1024
 
 # Fewer rows than these do not pay for a tree's nodes, unless they take more memory than this.
 _FEW_ROWS, _MOST_BLOCK_BYTES = 256, 16 * 1024 * 1024
@@ -32,7 +33,7 @@ def block_rows(n_features: int) -> int:
     """Return how many rows are taken through a tree together."""
     row_bytes = 8 * n_features
     few = max(min(_FEW_ROWS, _MOST_BLOCK_BYTES // row_bytes), 1)
-    return min(max(_BLOCK_BYTES // row_bytes, few), 16384)
+    return min(max(_BLOCK_BYTES // row_bytes, few), 65536)
 
 
 @njit(cache=True, nogil=True)

@@ -66,13 +66,12 @@ def _summary(table: pd.DataFrame, explained: list[tuple[dict, str]], reasons: li
     open_cells = _count_open(reason for _, reason in explained)
     lines.append(
         f"- {len(explained)} values differ, or are NA on one side; "
-        f"{len(explained) - open_cells} of them are explained below, "
-        f"{open_cells} are not."
+        f"explained below: {len(explained) - open_cells}, unexplained: {open_cells}."
     )
     large = [reason for row, reason in _wide_rows(table, reasons) if _is_large(row)]
     lines.append(
         f"- {len(large)} more differ by over {_LARGE:g} and are covered only by the spread; "
-        f"{_count_open(large)} of them have no explanation."
+        f"unexplained: {_count_open(large)}."
     )
     return "\n".join(lines)
 

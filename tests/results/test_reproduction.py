@@ -108,7 +108,7 @@ def test_what_is_said_to_be_unexplained_does_not_count_as_explained(tmp_path, re
     ]
     file = tmp_path / "REPRODUCTION.md"
     write_reproduction(from_records(records), recorder.output, file, reasons)
-    assert "1 of them are explained below, 1 are not" in file.read_text()
+    assert "explained below: 1, unexplained: 1." in file.read_text()
 
 
 def test_each_cell_takes_its_most_specific_reason(tmp_path):
@@ -244,7 +244,7 @@ def test_the_summary_counts_what_only_the_spread_covers_and_nobody_explains(tmp_
     blocks, _ = make_blocks(from_records(records), read_reasons(reasons_file(tmp_path, text)))
     assert blocks["summary"].splitlines()[-1] == (
         "- 3 more differ by over 0.05 and are covered only by the spread; "
-        "2 of them have no explanation."
+        "unexplained: 2."
     )
 
 
