@@ -243,8 +243,7 @@ def test_the_summary_counts_what_only_the_spread_covers_and_nobody_explains(tmp_
     text = "*,*,ocsvm,*,Unexplained. No width helps.\n*,*,lof,*,Known.\n"
     blocks, _ = make_blocks(from_records(records), read_reasons(reasons_file(tmp_path, text)))
     assert blocks["summary"].splitlines()[-1] == (
-        "- 3 more differ by over 0.05 and are covered only by the spread; "
-        "unexplained: 2."
+        "- 3 more differ by over 0.05 and are covered only by the spread; unexplained: 2."
     )
 
 
