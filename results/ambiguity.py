@@ -25,7 +25,7 @@ _NAME_OF_SECTION = {"algorithm": "label"}
 def tell_apart(
     frame: pd.DataFrame, coordinates: Sequence[str], sections: Sequence[str]
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Append the differing settings to the names of experiments that share all coordinates.
+    """Append the differing settings to the names of experiments of one cell.
 
     Where the experiments of a cell, whatever their seeds and splits, were configured differently,
     the configuration that most cells have keeps the plain name; the others become for example

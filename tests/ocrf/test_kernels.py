@@ -219,9 +219,8 @@ def test_tiny_blocks_and_chunks_score_the_same(monkeypatch, scoring, out_of_boun
 @pytest.mark.parametrize("n_features", [1, 10, 1000, 20_000, 10**6, 10**8])
 def test_blocks_take_little_memory_whatever_the_width(n_features):
     size = block_rows(n_features)
-    assert size >= 1
-    # Columns, two lists of rows, and leaves.
-    assert size == 1 or (8 * n_features + 12) * size <= 17 * 2**20
+    assert 1 <= size <= 65536
+    assert size == 1 or 8 * n_features * size <= 16 * 2**20
 
 
 @pytest.mark.parametrize("n_features", [1, 3, 1000])
