@@ -8,8 +8,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from baselines.forests.grouping import ONES, group_by_rank, make_workspace
 from baselines.forests.random_stream import uniform_integer
-from baselines.forests.sorting import sort_keys
+from baselines.forests.ranking import RankedPoints
 
 #: Gains, in bits times points, up to this are rounding errors of the entropy table.
 SMALLEST_GAIN = 1e-9
@@ -57,8 +58,7 @@ def midpoint(low: float, high: float) -> float:
 
 @njit(cache=True, nogil=True)
 def grow_tree(
-    values: NDArray[np.float64],
-    ranks: NDArray[np.int32],
+    points: RankedPoints,
     counts: NDArray[np.int32],
     labels: NDArray[np.uint8],
     max_features: int,
@@ -70,8 +70,8 @@ def grow_tree(
 
     Parameters
     ----------
-    values, ranks : ndarray of shape (n_features, n_samples)
-        The points and their `dense_ranks`, one row per feature.
+    points : RankedPoints
+        The points.
     counts : ndarray of shape (n_samples,)
         How often each point is in the tree's sample; points with 0 are out of bag.
     labels : ndarray of shape (n_samples,)
@@ -93,10 +93,10 @@ def grow_tree(
     tree : Tree
         The grown tree.
     """
-    n_features, n_samples = values.shape
+    n_features, n_samples = points.ranks.shape
     order = np.empty(n_samples, dtype=np.int32)
-    # Signed multiplicity: one look-up tells both the class and the weight of a point.
-    weight = np.empty(n_samples, dtype=np.int32)
+    # Counts by class, as group_by_rank wants them, moved along with the order.
+    weight = np.empty(n_samples, dtype=np.uint64)
     n_points = 0
     root_zeros = 0
     root_ones = 0
@@ -105,21 +105,20 @@ def grow_tree(
         if count == 0:
             continue
         order[n_points] = point
-        n_points += 1
         if labels[point] == 0:
-            weight[point] = -count
+            weight[n_points] = np.uint64(count)
             root_zeros += count
         else:
-            weight[point] = count
+            weight[n_points] = np.uint64(count) << ONES
             root_ones += count
+        n_points += 1
 
     capacity = 2 * n_points
     feature = np.empty(capacity, dtype=np.int32)
     threshold = np.empty(capacity, dtype=np.float64)
     left = np.empty(capacity, dtype=np.int32)
     vote = np.empty(capacity, dtype=np.int8)
-    keys = np.empty(n_points, dtype=np.uint64)
-    scratch = np.empty(n_points, dtype=np.uint64)
+    space = make_workspace(n_points, n_samples)
     candidates = np.arange(n_features)
 
     # node, start, stop, points of class 0, points of class 1. A split pops one entry and pushes
@@ -142,10 +141,10 @@ def grow_tree(
         best_feature = -1
         best_score = -np.inf
         best_low = 0
+        best_high = 0
         best_zeros = 0
         best_ones = 0
         n_ties = 0
-        size = stop - start
         total = zeros + ones
         parent = 0.0
         if first_gain:
@@ -156,66 +155,43 @@ def grow_tree(
             candidates[other] = candidates[drawn]
             candidates[drawn] = candidate
 
-            rank = ranks[candidate]
-            low = rank[order[start]]
-            high = low
-            for i in range(size):
-                point = order[start + i]
-                r = rank[point]
-                low = min(low, r)
-                high = max(high, r)
-                keys[i] = (np.uint64(r) << np.uint64(32)) | np.uint64(point)
-            if low == high:
-                continue
-            sort_keys(keys, scratch, size, low, high)
-
+            n_groups = group_by_rank(
+                points.ranks[candidate], order[start:stop], weight[start:stop], space
+            )
             zeros_left = 0
             ones_left = 0
-            current = keys[0] >> np.uint64(32)
-            for i in range(size):
-                key = keys[i]
-                following = key >> np.uint64(32)
-                if following != current:
-                    n_left = zeros_left + ones_left
-                    n_right = total - n_left
-                    zeros_right = zeros - zeros_left
-                    ones_right = ones - ones_left
-                    if first_gain:
-                        score = parent - (
-                            (table[n_left] - table[zeros_left] - table[ones_left])
-                            + (table[n_right] - table[zeros_right] - table[ones_right])
-                        )
-                    else:
-                        # Minimal Gini impurity is maximal sum of squares over size.
-                        score = (
-                            np.float64(zeros_left) * zeros_left + np.float64(ones_left) * ones_left
-                        ) / n_left + (
-                            np.float64(zeros_right) * zeros_right
-                            + np.float64(ones_right) * ones_right
-                        ) / n_right
-                    better = score > best_score
-                    if better:
-                        n_ties = 1
-                    elif score == best_score and not first_gain:
-                        n_ties += 1
-                        better = uniform_integer(state, n_ties) == 0
-                    if better:
-                        best_score = score
-                        best_feature = candidate
-                        best_low = int(current)
-                        best_zeros = zeros_left
-                        best_ones = ones_left
-                        low_point = keys[i - 1] & np.uint64(0xFFFFFFFF)
-                        high_point = key & np.uint64(0xFFFFFFFF)
-                        threshold[node] = midpoint(
-                            values[candidate, low_point], values[candidate, high_point]
-                        )
-                    current = following
-                w = weight[key & np.uint64(0xFFFFFFFF)]
-                if w < 0:
-                    zeros_left -= w
+            for group in range(n_groups - 1):
+                zeros_left += space.zeros[group]
+                ones_left += space.ones[group]
+                n_left = zeros_left + ones_left
+                n_right = total - n_left
+                zeros_right = zeros - zeros_left
+                ones_right = ones - ones_left
+                if first_gain:
+                    score = parent - (
+                        (table[n_left] - table[zeros_left] - table[ones_left])
+                        + (table[n_right] - table[zeros_right] - table[ones_right])
+                    )
                 else:
-                    ones_left += w
+                    # Minimal Gini impurity is maximal sum of squares over size.
+                    score = (
+                        np.float64(zeros_left) * zeros_left + np.float64(ones_left) * ones_left
+                    ) / n_left + (
+                        np.float64(zeros_right) * zeros_right + np.float64(ones_right) * ones_right
+                    ) / n_right
+                better = score > best_score
+                if better:
+                    n_ties = 1
+                elif score == best_score and not first_gain:
+                    n_ties += 1
+                    better = uniform_integer(state, n_ties) == 0
+                if better:
+                    best_score = score
+                    best_feature = candidate
+                    best_low = space.rank[group]
+                    best_high = space.rank[group + 1]
+                    best_zeros = zeros_left
+                    best_ones = ones_left
             if first_gain:
                 if best_score > SMALLEST_GAIN:
                     break
@@ -224,7 +200,7 @@ def grow_tree(
         if best_feature < 0:
             continue
 
-        rank = ranks[best_feature]
+        rank = points.ranks[best_feature]
         i = start
         j = stop - 1
         while i <= j:
@@ -234,8 +210,11 @@ def grow_tree(
             else:
                 order[i] = order[j]
                 order[j] = point
+                weight[i], weight[j] = weight[j], weight[i]
                 j -= 1
         feature[node] = best_feature
+        levels = points.levels[best_feature]
+        threshold[node] = midpoint(levels[best_low], levels[best_high])
         left[node] = n_nodes
         stack[n_stacked, 0] = n_nodes + 1
         stack[n_stacked, 1] = i

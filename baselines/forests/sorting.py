@@ -10,27 +10,6 @@ from numpy.typing import NDArray
 INSERTION_LIMIT = 48
 
 
-def dense_ranks(values: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Replace every value by its rank among the distinct values of its row.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_features, n_samples)
-        One row per feature.
-
-    Returns
-    -------
-    ranks : ndarray of shape (n_features, n_samples)
-        Equal values have equal ranks, so trees can compare small integers instead of floats.
-    """
-    ranks = np.empty(values.shape, dtype=np.int32)
-    for row, column in enumerate(values):
-        order = np.argsort(column)
-        in_order = column[order]
-        ranks[row, order] = np.concatenate(([0], np.cumsum(in_order[1:] > in_order[:-1])))
-    return ranks
-
-
 @njit(cache=True, nogil=True)
 def sort_keys(
     keys: NDArray[np.uint64], scratch: NDArray[np.uint64], size: int, low: int, high: int

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, Options
 from baselines.detector import Detector
 from baselines.forests.growing import Tree, add_votes, entropy_table, grow_tree
 from baselines.forests.random_stream import bootstrap_counts
-from baselines.forests.sorting import dense_ranks
+from baselines.forests.ranking import rank_points
 from baselines.ocrfsampling.outliers import generate_outliers
 
 
@@ -169,8 +169,7 @@ class _FixedSample:
         outliers = forest._draw_outliers(targets, np.random.default_rng(seed))
         self.labels = np.zeros(len(targets) + len(known) + len(outliers), dtype=np.uint8)
         self.labels[len(targets) :] = 1
-        self.values = np.ascontiguousarray(np.vstack([targets, known, outliers]).T)
-        self.ranks = dense_ranks(self.values)
+        self.points = rank_points(np.vstack([targets, known, outliers]).T)
         self.table = entropy_table(self.labels.size)
         self.subspace = subspace
         self.tries = forest._tries(subspace)
@@ -178,12 +177,13 @@ class _FixedSample:
     def grow(self, seed: int) -> Tree:
         state = np.array([seed], dtype=np.uint64)
         counts = bootstrap_counts(state, self.labels.size)
-        values, ranks, features = self.values, self.ranks, None
-        if self.subspace < len(values):
+        points, features = self.points, None
+        n_features = len(points.ranks)
+        if self.subspace < n_features:
             rng = np.random.default_rng(seed)
-            features = rng.choice(len(values), self.subspace, replace=False)
-            values, ranks = values[features], ranks[features]
-        tree = grow_tree(values, ranks, counts, self.labels, self.tries, True, self.table, state)
+            features = rng.choice(n_features, self.subspace, replace=False)
+            points = points.select(features)
+        tree = grow_tree(points, counts, self.labels, self.tries, True, self.table, state)
         return _in_all_dimensions(tree, features)
 
 
@@ -211,15 +211,13 @@ class _SamplePerTree:
         features = rng.choice(self.targets.shape[1], self.subspace, replace=False)
         targets = self.targets[:, features]
         outliers = self.forest._draw_outliers(targets, rng)
-        values = np.ascontiguousarray(np.vstack([targets, self.known[:, features], outliers]).T)
-        labels = np.ones(values.shape[1], dtype=np.uint8)
+        values = np.vstack([targets, self.known[:, features], outliers])
+        labels = np.ones(len(values), dtype=np.uint8)
         labels[: len(targets)] = 0
-        counts = np.ones(values.shape[1], dtype=np.int32)
+        counts = np.ones(len(values), dtype=np.int32)
         counts[: len(targets)] = bootstrap_counts(state, len(targets))
         table = entropy_table(labels.size)
-        tree = grow_tree(
-            values, dense_ranks(values), counts, labels, self.tries, True, table, state
-        )
+        tree = grow_tree(rank_points(values.T), counts, labels, self.tries, True, table, state)
         return _in_all_dimensions(tree, features)
 
 

@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from baselines.detector import TransductiveDetector
 from baselines.forests.growing import entropy_table, grow_tree
 from baselines.forests.random_stream import bootstrap_counts
-from baselines.forests.sorting import dense_ranks
+from baselines.forests.ranking import rank_points
 from baselines.rfc.proximity import group_by_leaf, out_of_bag_leaves, proximity_sums
 
 GIGABYTE = 2.0**30
@@ -113,8 +113,7 @@ class RandomForestClustering(TransductiveDetector):
         """Return the proximity sums of the last `n_scored` rows in one forest."""
         n_rows, n_features = rows.shape
         synthetic = _synthetic_rows(rows, self.synthetic, np.random.default_rng(seed))
-        values = np.ascontiguousarray(np.vstack([rows, synthetic]).T)
-        ranks = dense_ranks(values)
+        points = rank_points(np.vstack([rows, synthetic]).T)
         labels = np.repeat(np.array([0, 1], dtype=np.uint8), n_rows)
         state = np.array([seed], dtype=np.uint64)
         no_table = entropy_table(0)
@@ -122,7 +121,7 @@ class RandomForestClustering(TransductiveDetector):
         for row_of_leaves in leaves:
             counts = bootstrap_counts(state, labels.size)
             tree = grow_tree(
-                values, ranks, counts, labels, min(self.mtry, n_features), False, no_table, state
+                points, counts, labels, min(self.mtry, n_features), False, no_table, state
             )
             out_of_bag_leaves(tree, rows, counts, row_of_leaves)
         return proximity_sums(group_by_leaf(leaves), n_rows - n_scored)

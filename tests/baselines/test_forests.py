@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from baselines.forests.grouping import ONES, SPAN_PER_POINT, group_by_rank, make_workspace
 from baselines.forests.growing import Tree, add_votes, entropy_table, find_leaf, grow_tree
 from baselines.forests.growing import midpoint as tree_midpoint
 from baselines.forests.random_stream import bootstrap_counts, uniform_integer
-from baselines.forests.sorting import dense_ranks, sort_keys
+from baselines.forests.ranking import rank_points
+from baselines.forests.sorting import sort_keys
 
 
 def stream(seed: int) -> np.ndarray:
@@ -29,9 +31,46 @@ def test_sort_keys_sorts(size: int, span: int) -> None:
     assert padded[size] == 3
 
 
-def test_dense_ranks() -> None:
+def test_points_are_ranked_among_the_distinct_values() -> None:
     values = np.array([[2.0, -0.0, 2.0, 0.0, 7.0], [1.0, 1.0, 1.0, 1.0, 1.0]])
-    np.testing.assert_array_equal(dense_ranks(values), [[1, 0, 1, 0, 2], [0, 0, 0, 0, 0]])
+    points = rank_points(values)
+    np.testing.assert_array_equal(points.ranks, [[1, 0, 1, 0, 2], [0, 0, 0, 0, 0]])
+    np.testing.assert_array_equal(np.take_along_axis(points.levels, points.ranks, 1), values)
+    selected = points.select(np.array([1]))
+    np.testing.assert_array_equal(selected.ranks, [[0, 0, 0, 0, 0]])
+    assert selected.levels[0, 0] == 1.0
+
+
+@pytest.mark.parametrize("size", [2, 48, 49, 700])
+@pytest.mark.parametrize("spread", [1, SPAN_PER_POINT, 40 * SPAN_PER_POINT])
+@pytest.mark.parametrize("seed", range(3))
+def test_groups_are_the_distinct_ranks_with_their_counts(size: int, spread: int, seed: int) -> None:
+    """Both where ranks are counted and where, far apart, they are sorted."""
+    rng = np.random.default_rng(seed)
+    n_samples = size * spread + 10
+    rank = rng.integers(5, n_samples, size=n_samples).astype(np.int32)
+    points = rng.choice(n_samples, size, replace=False).astype(np.int32)
+    rank[points[:2]] = [5, n_samples - 1]  # never constant
+    counts = rng.integers(1, 4, size=size).astype(np.uint64)
+    labels = rng.integers(0, 2, size=size)
+    weights = np.where(labels == 0, counts, counts << ONES)
+    space = make_workspace(size, n_samples)
+    for _ in range(2):  # the second time on what the first one left
+        n_groups = group_by_rank(rank, points, weights, space)
+        distinct, group = np.unique(rank[points], return_inverse=True)
+        np.testing.assert_array_equal(space.rank[:n_groups], distinct)
+        for label, found in enumerate([space.zeros, space.ones]):
+            expected = np.bincount(group, weights=counts * (labels == label))
+            np.testing.assert_array_equal(found[:n_groups], expected)
+    assert not space.tally.any()
+
+
+def test_a_constant_feature_is_one_group() -> None:
+    rank = np.full(6, 4, dtype=np.int32)
+    space = make_workspace(3, 6)
+    points = np.arange(3, dtype=np.int32)
+    assert group_by_rank(rank, points, np.ones(3, dtype=np.uint64), space) == 1
+    assert not space.tally.any()
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -82,8 +121,7 @@ def grow(
     seed: int = 0,
 ) -> Tree:
     return grow_tree(
-        values,
-        dense_ranks(values),
+        rank_points(values),
         counts,
         labels,
         max_features,
