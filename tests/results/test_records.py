@@ -61,6 +61,15 @@ def test_curves_survive_to_the_last_bit(values):
     assert decode_curve(encode_curve(values)).tobytes() == values.tobytes()
 
 
+def test_curves_of_earlier_versions_are_read():
+    assert decode_curve("eJxjYMAAFz4w2NsDAAilAj8=").tolist() == [0.0, 0.25, 1.0]
+
+
+def test_a_curve_of_few_corners_is_a_few_hundred_bytes():
+    curve = np.interp(np.linspace(0, 1, 1000), [0, 0.1, 0.3, 1], [0, 0.8, 0.9, 1])
+    assert len(encode_curve(curve)) < 1000  # 8000 bytes of numbers
+
+
 @pytest.mark.parametrize("status", ["ok", "error"])
 def test_a_record_comes_back_equal(tmp_path, status):
     store = RecordStore(tmp_path)
