@@ -14,6 +14,7 @@ from ._arrays import read_only
 from ._blocks import Block, grow_blocks, mean_importances
 from ._criteria import CRITERIA
 from ._growing import ADVERSARIES, Settings
+from ._grown import grown_forest
 from ._ordering import sorts_node_by_node
 from ._params import (
     PARAMETER_CONSTRAINTS,
@@ -26,17 +27,9 @@ from ._params import (
 from ._planting import RankedData
 from ._presort import rank_columns
 from ._sampling import sample_features, sample_rows
-from ._scoring import is_depth, leaf_values, score_rows
-from ._threads import map_in_threads
-from ._traversal import block_rows, outside_box
+from ._scoring import is_depth
 from ._tree import OneClassTree
-from ._trees import join_trees, unpack_tree
-
-# Rows that are scored at a time: what has to be copied or kept per row is bounded by it.
-_CHUNK_BYTES = 16 * 2**20
-
-# Fewer rows than these are not worth a thread.
-_FEWEST_ROWS = 512
+from ._trees import Trees, join_trees, unpack_tree
 
 
 class OneClassRF(OutlierMixin, BaseEstimator):
@@ -197,7 +190,8 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         """
         self._validate_params()
         # What is left of a fit that fails or is interrupted is no forest.
-        self.__dict__.pop("offset_", None)
+        for name in ("offset_", "_grown"):
+            self.__dict__.pop(name, None)
         gamma_low, gamma_high = resolve_gamma(self.gamma)
         X = validate_data(
             self, X, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2
@@ -218,8 +212,8 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         n_jobs = effective_n_jobs(self.n_jobs)
         rows = read_only(X)
         data = RankedData(rows, *rank_columns(rows, n_jobs))
-        self._lower, self._upper = data.lower, data.upper
-        self._refuse_overflowing_ranges()
+        box = data.lower, data.upper
+        self._refuse_overflowing_ranges(*box)
         min_log_density, max_log_density = resolve_log_densities(
             self.min_log_density, self.max_log_density
         )
@@ -241,13 +235,14 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         blocks = grow_blocks(data, self._tree_seeds, settings, n_jobs)
         # The trees take their place: no more memory is held than there must be.
         del data, rows
-        self._set_trees(blocks)
+        trees = self._join(blocks)
+        self._grown = grown_forest(trees, self.scoring, self.max_samples_, box, self.out_of_bounds)
 
         if self.contamination == "auto":
             self.offset_ = -0.5 if is_depth(self.scoring) else 0.0
         else:
             self.offset_ = float(
-                np.percentile(self._score_samples(X), 100.0 * float(self.contamination))
+                np.percentile(self._grown.score(X, n_jobs), 100.0 * float(self.contamination))
             )
         return self
 
@@ -267,7 +262,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return self._score_samples(X)
+        return self._grown.score(X, effective_n_jobs(self.n_jobs))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Score rows relative to the threshold of `predict`: negative is abnormal.
@@ -305,7 +300,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         check_is_fitted(self)
         return [
             unpack_tree(
-                self._trees,
+                self._grown.trees,
                 t,
                 features=features,
                 n_features=self.n_features_in_,
@@ -332,9 +327,9 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             for seed in self._tree_seeds
         ]
 
-    def _refuse_overflowing_ranges(self) -> None:
+    def _refuse_overflowing_ranges(self, lower: np.ndarray, upper: np.ndarray) -> None:
         with np.errstate(over="ignore"):
-            overflowing = np.flatnonzero(np.isinf(self._upper - self._lower))
+            overflowing = np.flatnonzero(np.isinf(upper - lower))
         if overflowing.size:
             column = overflowing[0]
             names = getattr(self, "feature_names_in_", None)
@@ -343,44 +338,13 @@ class OneClassRF(OutlierMixin, BaseEstimator):
                 f"OneClassRF: column {name} of X spans more than a float64 can hold; rescale it."
             )
 
-    def _set_trees(self, blocks: list[Block]) -> None:
-        """Join the trees of the blocks and prepare the scoring."""
+    def _join(self, blocks: list[Block]) -> Trees:
+        """Join the trees of the blocks, which are emptied, and sum up what is told of them."""
         parts = [part for block in blocks for part in block.parts]
         n_nodes = np.concatenate([block.n_nodes for block in blocks])
         self.gammas_ = np.concatenate([block.gammas for block in blocks])
         importances = mean_importances(blocks, self.n_features_in_)
-        blocks.clear()
-        self._trees = join_trees(parts, n_nodes)
         total = importances.sum()
         self.feature_importances_ = importances / total if total > 0 else importances
-
-        # Kept beside the values that belong to them: the parameters may be set to others before the
-        # next fit.
-        self._scoring, self._out_of_bounds = self.scoring, self.out_of_bounds
-        self._leaf_value = leaf_values(self._scoring, self._trees, self.max_samples_)
-
-    def _score_samples(self, X: Any) -> np.ndarray:
-        """Score valid input."""
-        n_samples, n_features = X.shape
-        scores = np.empty(n_samples)
-        outside = np.zeros(n_samples if self._out_of_bounds else 0, bool)
-        n_jobs = effective_n_jobs(self.n_jobs)
-        # Enough chunks to keep the threads busy, none so large that its copy would count.
-        chunk = max(_CHUNK_BYTES // (8 * n_features), 1)
-        if n_jobs > 1:
-            chunk = min(chunk, max(-(-n_samples // (4 * n_jobs)), _FEWEST_ROWS))
-        size = min(block_rows(n_features), chunk)
-
-        def score_chunk(start: int) -> None:
-            part = slice(start, min(start + chunk, n_samples))
-            rows = read_only(np.ascontiguousarray(X[part], dtype=np.float64))
-            scores[part] = score_rows(
-                self._scoring, self._trees, self._leaf_value, self.max_samples_, rows, size
-            )
-            if self._out_of_bounds:
-                outside_box(rows, read_only(self._lower), read_only(self._upper), outside[part])
-
-        map_in_threads(score_chunk, range(0, n_samples, chunk), n_jobs)
-        if self._out_of_bounds and outside.any():
-            scores[outside] = scores.min()
-        return scores
+        blocks.clear()
+        return join_trees(parts, n_nodes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
 if TYPE_CHECKING:
@@ -102,8 +103,9 @@ def plot_level_sets(
     edges = [_edges(forest, j, lower[j], upper[j], resolution) for j in range(2)]
     centres = [0.5 * (part[:-1] + part[1:]) for part in edges]
     grid = np.stack(np.meshgrid(*centres), axis=-1)
-    # Straight to the private twin: the forest may have been fitted with column names.
-    scores = forest._score_samples(grid.reshape(-1, 2)).reshape(grid.shape[:2])
+    # Straight to the trees: the forest may have been fitted with column names.
+    scores = forest._grown.score(grid.reshape(-1, 2), effective_n_jobs(forest.n_jobs))
+    scores = scores.reshape(grid.shape[:2])
 
     if "norm" not in mesh:
         starts = _levels(levels, scores)
@@ -133,7 +135,7 @@ def _bounds(forest: OneClassRF, X: Any, bounds: Any) -> tuple[np.ndarray, np.nda
     if X is not None:
         lower, upper = X.min(axis=0), X.max(axis=0)
     else:
-        lower, upper = forest._lower, forest._upper
+        lower, upper = forest._grown.lower, forest._grown.upper
     width = upper - lower
     # A constant feature still takes room.
     margin = np.where(width > 0, 0.05 * width, 0.5)
@@ -145,10 +147,10 @@ def _edges(
 ) -> np.ndarray:
     """Return ascending edges from low to high: where scores change, or a regular grid."""
     jumps = [tree.threshold[tree.feature == feature] for tree in forest.estimators_]
-    if forest._out_of_bounds:
+    if forest._grown.out_of_bounds:
         # The bounding box is closed: beyond its end begins with the next float.
-        end = np.nextafter(forest._upper[feature], np.inf)
-        jumps.append(np.array([forest._lower[feature], end]))
+        end = np.nextafter(forest._grown.upper[feature], np.inf)
+        jumps.append(np.array([forest._grown.lower[feature], end]))
     thresholds = np.unique(np.concatenate(jumps))
     inside = thresholds[(thresholds > low) & (thresholds < high)]
     if inside.size < resolution:

@@ -239,8 +239,8 @@ def _pack(options: argparse.Namespace, output: Output) -> None:
 
 def _unpack(options: argparse.Namespace, output: Output) -> None:
     from results.pack import unpack
-    from results.records import RecordStore
     from results.sources import packed_files
+    from results.store import RecordStore
 
     path, *more = records_paths(options)
     if more:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from results.ambiguity import tell_apart
 from results.metrics import METRICS
-from results.records import Record
+from results.record import Record
 from results.selection import Search, Selection, matches
 from results.sources import open_records
 

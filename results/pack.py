@@ -20,8 +20,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from results.encoding import Curves
 from results.metrics import METRICS
-from results.records import Curves, Record, RecordStore
+from results.record import Record
+from results.store import RecordStore
 
 FORMAT = "1"
 _FORMAT_KEY = b"ocrf_records_format"

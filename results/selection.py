@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from results.records import Record
+from results.record import Record
 
 
 class SelectionError(ValueError):

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Protocol
 
 from results.pack import better, count_packed, read_packed
-from results.records import Record, RecordStore
+from results.record import Record
 from results.selection import no_records
+from results.store import RecordStore
 
 
 class Records(Protocol):

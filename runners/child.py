@@ -59,7 +59,7 @@ def run(
     dataset : datasets.Dataset
     report : callable
         Gets ``("phase", name)`` when a phase begins and ``("result", dict)`` once. The result
-        holds fields of a `results.records.Record`.
+        holds fields of a `results.record.Record`.
     set_baseline : callable
         Gets the memory that the process holds when fitting begins, as from
         `processes.memory_of`.
@@ -136,8 +136,8 @@ def _measure(
     result: dict[str, Any],
 ) -> None:
     from datasets import make_split
+    from results.encoding import Curves
     from results.metrics import evaluate
-    from results.records import Curves
 
     config = task["config"]
     split = make_split(

@@ -16,7 +16,8 @@ from typing import Any
 
 from joblib import Parallel, cpu_count, delayed, parallel_config
 
-from results.records import FAILED_STATUSES, RecordStore
+from results.record import FAILED_STATUSES
+from results.store import RecordStore
 from runners.experiment import Cell, Experiment
 from runners.gridfile import describe
 from runners.pool import POOL

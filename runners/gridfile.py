@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from results.records import RecordStore, write_atomically
+from results.files import write_atomically
+from results.store import RecordStore
 from runners.claims import FOLDER
 from runners.experiment import Cell
 

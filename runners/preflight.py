@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from results.records import write_atomically
+from results.files import write_atomically
 from runners.claims import FOLDER
 from runners.experiment import Cell
 from runners.progress import MODES

@@ -16,7 +16,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from results.records import Record, RecordStore, write_atomically
+from results.files import write_atomically
+from results.record import Record
+from results.store import RecordStore
 
 FOLDER = "scores"
 

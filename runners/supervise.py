@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from results.records import Curves, Record, RecordError, RecordStore, read_record
+from results.encoding import Curves
+from results.record import Record, RecordError, read_record
+from results.store import RecordStore
 from runners import scores
 from runners.claims import FOLDER, Claims
 from runners.experiment import Experiment, Limits

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from results.records import Record, RecordStore
+from results.record import Record
+from results.store import RecordStore
 
 ROOT = Path(__file__).resolve().parents[2]
 CONF = Path(__file__).parent / "conf"

@@ -78,8 +78,8 @@ def test_sorting_node_by_node_grows_the_same_trees(monkeypatch, kind, adversary,
         )
         fitted.append(forest.fit(X))
     kept, sorted_ = fitted
-    np.testing.assert_array_equal(kept._trees.packed, sorted_._trees.packed)
-    np.testing.assert_array_equal(kept._trees.log_volume, sorted_._trees.log_volume)
+    np.testing.assert_array_equal(kept._grown.trees.packed, sorted_._grown.trees.packed)
+    np.testing.assert_array_equal(kept._grown.trees.log_volume, sorted_._grown.trees.log_volume)
     np.testing.assert_array_equal(kept.feature_importances_, sorted_.feature_importances_)
 
 

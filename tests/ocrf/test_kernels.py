@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 import ocrf
-from ocrf import OneClassRF, _forest
+from ocrf import OneClassRF, _grown
 from ocrf._arrays import read_only
 from ocrf._criteria import ENTROPY, GINI, split_gain
 from ocrf._growing import grow_trees
@@ -205,8 +205,8 @@ def test_tiny_blocks_and_chunks_score_the_same(monkeypatch, scoring, out_of_boun
         n_estimators=10, scoring=scoring, out_of_bounds=out_of_bounds, random_state=0
     ).fit(X)
     expected = forest.score_samples(far)
-    monkeypatch.setattr(_forest, "block_rows", lambda n_features: 7)
-    monkeypatch.setattr(_forest, "_CHUNK_BYTES", 8 * 4 * 10)
+    monkeypatch.setattr(_grown, "block_rows", lambda n_features: 7)
+    monkeypatch.setattr(_grown, "_CHUNK_BYTES", 8 * 4 * 10)
     for n_jobs in (1, 2):
         forest.set_params(n_jobs=n_jobs)
         np.testing.assert_array_equal(forest.score_samples(far), expected)

@@ -10,7 +10,8 @@ import numpy as np
 
 from results import published
 from results.metrics import curve_area, grid
-from results.records import Record, RecordStore
+from results.record import Record
+from results.store import RecordStore
 
 N_SPLITS = 10
 COUNTS = {

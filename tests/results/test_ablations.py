@@ -18,7 +18,7 @@ from results.ablations.write import FILE, skeleton, write_ablations
 from results.cli import main
 from results.experiments import from_records
 from results.output import Output
-from results.records import RecordStore
+from results.store import RecordStore
 from results.tables.terminal import make_console
 from tests.results.support import make_record, write_fast
 

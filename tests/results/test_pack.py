@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from results.cli import main
 from results.experiments import from_records, load_experiments
 from results.pack import _SCHEMA, PackError, better, pack, read_packed, unpack
-from results.records import RecordStore
+from results.store import RecordStore
 from tests.results.support import make_record, with_curves, write_fast
 
 

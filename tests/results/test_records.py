@@ -14,16 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from results import encoding, records
-from results.encoding import decode_curve, encode_curve
-from results.records import (
-    Curves,
-    Record,
-    RecordError,
-    RecordStore,
-    read_record,
-    safe_name,
-)
+from results import encoding, files
+from results.encoding import Curves, decode_curve, encode_curve
+from results.files import safe_name
+from results.record import Record, RecordError, read_record
+from results.store import RecordStore
 
 
 def key_of(text):
@@ -198,7 +193,7 @@ def test_a_full_disk_leaves_the_old_record_and_no_temporary_file(tmp_path, monke
     def full(_descriptor):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(records.os, "fsync", full)
+    monkeypatch.setattr(files.os, "fsync", full)
     with pytest.raises(OSError, match="No space left"):
         store.put(make(0, "error"))
     assert read_record(path).status == "ok"

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from results import published
+from results.encoding import Curves
 from results.experiments import load_experiments
-from results.records import Curves
 from results.selection import Selection
 from results.tables.model import TableOptions
 from results.tables.write import write_tables

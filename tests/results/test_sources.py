@@ -5,8 +5,8 @@ import pytest
 from results.cli import main
 from results.experiments import load_experiments
 from results.pack import pack, read_packed
-from results.records import RecordStore
 from results.sources import open_records
+from results.store import RecordStore
 from tests.results.support import make_record, write_fast
 
 

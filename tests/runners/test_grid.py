@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from results.records import RecordStore
+from results.store import RecordStore
 from runners import grid
 from runners.grid import run_grid
 from runners.pool import POOL

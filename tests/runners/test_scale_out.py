@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from results.records import RecordStore
+from results.store import RecordStore
 from runners import dask as dask_module
 from runners.faults.sandbox import Sandbox
 from runners.summary import UsageError

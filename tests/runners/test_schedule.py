@@ -4,7 +4,8 @@ import threading
 
 import pytest
 
-from results.records import Record, RecordStore
+from results.record import Record
+from results.store import RecordStore
 from runners.experiment import Experiment, Limits
 from runners.schedule import Schedule, make_plan
 from runners.supervise import is_final

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from results.metrics import evaluate
-from results.records import RecordStore
+from results.store import RecordStore
 from runners import scores
 from runners.faults.sandbox import Sandbox
 from runners.grid import run_grid
