@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -51,23 +51,39 @@ _ALGORITHMS = {
     ),
     Departure("trees per forest of RFC", "100", "3000 (the text)"): ("rfc", "rfc_text"),
 }
-#: Departures by one overridden parameter of OneClassRF (as a pattern), or of the protocol.
+#: Departures by one overridden parameter (as a pattern) of an algorithm.
 _PARAMETERS = {
-    Departure(
-        "features searched per node", "all of the tree's", "5 (the text)"
-    ): r"max_features_node=5",
-    Departure(
-        "points outside the training box", "maximal score", "own score"
-    ): r"out_of_bounds=(null|None|none)",
-    Departure(
-        "a leaf of one point", "c(1) = 0 (the text)", "c(1) = 1 (as run)"
-    ): r"scoring=published_depth",
+    Departure("features searched per node", "all of the tree's", "5 (the text)"): (
+        "oneclassrf",
+        r"max_features_node=5",
+    ),
+    Departure("points outside the training box", "maximal score", "own score"): (
+        "oneclassrf",
+        r"out_of_bounds=(null|None|none)",
+    ),
+    Departure("a leaf of one point", "c(1) = 0 (the text)", "c(1) = 1 (as run)"): (
+        "oneclassrf",
+        r"scoring=published_depth",
+    ),
+    Departure("ranges that rescale Orca's test points", "their own", "the training points'"): (
+        "orca",
+        r"scaling=train",
+    ),
+    Departure("scores that Orca reports", "the highest n / 8 (the text)", "all"): (
+        "orca",
+        r"report=(null|None|none)",
+    ),
 }
 _DUPLICATES = Departure("repeated rows of shuttle", "with", "without")
 _SUBSET = Departure("subset of anomalies", "drawn per split", "one for all splits")
+_CAP = Departure("anomalies in novelty detection", "a tenth of the normal points", "all (the text)")
 _PROTOCOL = Departure("protocol (exact metrics of both)", "paper", "clean")
 #: The options of the paper's protocol that are varied, as it has them.
-_AS_PUBLISHED = {"anomaly_subset": "per_split", "repeat_published_rows": "true"}
+_AS_PUBLISHED = {
+    "anomaly_subset": "per_split",
+    "max_anomaly_ratio": "0.1",
+    "repeat_published_rows": "true",
+}
 _METRIC = Departure("area", "of the interpolated curves", "exact")
 
 
@@ -136,6 +152,7 @@ def missing(found: list[Effect]) -> list[str]:
         *_PARAMETERS,
         _DUPLICATES,
         _SUBSET,
+        _CAP,
     ]
     measured = {effect.departure for effect in found}
     return [f"{d.name}: {d.first} against {d.second}" for d in everything if d not in measured]
@@ -221,19 +238,22 @@ def _between_metrics(rows: pd.DataFrame) -> Iterator[Effect]:
 
 
 def _between_algorithms(rows: pd.DataFrame) -> Iterator[Effect]:
-    for departure, (as_run, other) in _ALGORITHMS.items():
-        first = _renamed(_pick(rows, "paper", as_run), as_run)
-        second = _renamed(_pick(rows, "paper", other), as_run)
-        yield from _pair(departure, first, second, (PAPER_METRICS, PAPER_METRICS))
+    for protocol, metrics in (("paper", PAPER_METRICS), ("clean", EXACT_METRICS)):
+        for departure, (as_run, other) in _ALGORITHMS.items():
+            first = _renamed(_pick(rows, protocol, as_run), as_run)
+            second = _renamed(_pick(rows, protocol, other), as_run)
+            if protocol != "paper":
+                departure = replace(departure, name=f"{departure.name}, {protocol} protocol")
+            yield from _pair(departure, first, second, (metrics, metrics))
 
 
 def _by_parameter(rows: pd.DataFrame) -> Iterator[Effect]:
     labels = sorted({str(label) for label in rows.index.get_level_values("label")})
-    for departure, pattern in _PARAMETERS.items():
+    for departure, (algorithm, pattern) in _PARAMETERS.items():
         for label in labels:
-            if re.fullmatch(rf"oneclassrf\({pattern}\)", label):
-                first = _pick(rows, "paper", "oneclassrf")
-                second = _renamed(_pick(rows, "paper", label), "oneclassrf")
+            if re.fullmatch(rf"{algorithm}\({pattern}\)", label):
+                first = _pick(rows, "paper", algorithm)
+                second = _renamed(_pick(rows, "paper", label), algorithm)
                 yield from _pair(departure, first, second, (PAPER_METRICS, PAPER_METRICS))
 
 
@@ -241,6 +261,7 @@ def _by_protocol_option(rows: pd.DataFrame) -> Iterator[Effect]:
     for departure, option, datasets in (
         (_DUPLICATES, ("repeat_published_rows", "false"), ("shuttle",)),
         (_SUBSET, ("anomaly_subset", "fixed"), None),
+        (_CAP, ("max_anomaly_ratio", "null"), None),
     ):
         first = _pick(rows, "paper")
         for protocol in sorted(set(map(str, rows.index.get_level_values("protocol")))):

@@ -76,6 +76,10 @@ deviation, and the distance that of the published value, in spreads.
 {clean}
 
 {rankings}
+
+## What the paper concludes from Table 2
+
+{claims}
 """
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from results import published
 from results.aggregate import make_cells
+from results.claims import claims_table
 from results.comparison import compare, only_by_spread
 from results.comparison_output import headline, summary_rows
 from results.experiments import Experiments
@@ -51,6 +52,7 @@ def make_blocks(
         "departures": lambda: _departures(experiments.frame, cells),
         "clean": lambda: _clean(experiments),
         "rankings": lambda: rankings(cells),
+        "claims": lambda: claims_table(cells) or _NOTHING,
     }
     remarks = [
         f"reasons.csv: not needed any more: {r.setting}, {r.dataset}, {r.algorithm}, {r.metric}"

@@ -18,6 +18,9 @@ PAPER_ALGORITHMS: Final = {
     "rfc": "RFC",
 }
 
+#: Their training times hold the test times too, as in the paper.
+TRANSDUCTIVE: Final = frozenset({"orca", "rfc"})
+
 SETTINGS: Final = {"novelty": "novelty detection", "outlier": "outlier detection"}
 
 #: Heading of a column, and what it measures.
@@ -105,10 +108,24 @@ def flagged(label: str, labelled: Collection[str]) -> str:
     return label + LABELLED if label in labelled else label
 
 
+def is_transductive(label: str) -> bool:
+    """Tell whether an algorithm only keeps the training points, and does its work when scoring.
+
+    Examples
+    --------
+    >>> is_transductive("orca_clean"), is_transductive("rfc(mtry=2)"), is_transductive("lof")
+    (True, True, False)
+    """
+    return _base(label) in TRANSDUCTIVE
+
+
+def _base(label: str) -> str:
+    return re.split(r"[_(]", label, maxsplit=1)[0].removesuffix(LABELLED)
+
+
 def algorithm_order(label: str) -> tuple[int, str]:
     """Sort key: the paper's algorithms in its order, each followed by its variants."""
-    base = re.split(r"[_(]", label, maxsplit=1)[0]
-    base = base.removesuffix(LABELLED)
+    base = _base(label)
     names = list(PAPER_ALGORITHMS)
     return (names.index(base) if base in names else len(names), label)
 

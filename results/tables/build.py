@@ -19,6 +19,7 @@ from results.vocabulary import (
     PARTIAL,
     PARTIAL_MEANING,
     display_name,
+    is_transductive,
 )
 
 
@@ -169,9 +170,12 @@ def _add_times(table: Table, grid: pd.DataFrame, datasets: list[str]) -> None:
     marks = marks.astype("object").where(marks.notna(), MARKS["missing"])
     fit = grid["fit_seconds"].unstack("label").reindex(index=datasets, columns=table.algorithms)
     score = grid["score_seconds"].unstack("label").reindex(index=datasets, columns=table.algorithms)
+    together = fit + score
+    for label in filter(is_transductive, table.algorithms):
+        fit[label] = together[label]
     for key, heading, seconds in (
         ("train_time", "cum. train time:", fit),
-        ("total_time", "cum. train + test time:", fit + score),
+        ("total_time", "cum. train + test time:", together),
     ):
         if seconds.isna().all(axis=None):
             continue
@@ -207,6 +211,12 @@ def _add_notes(table: Table, grid: pd.DataFrame, datasets: list[str]) -> None:
         table.notes.append(
             "average: over the data sets that the algorithm finished, which are not the same for "
             f"all; common: {', '.join(common)}{without}."
+        )
+    together = [display_name(label) for label in table.algorithms if is_transductive(label)]
+    if together and any(line.key == "train_time" for line in table.lines):
+        table.notes.append(
+            f"cum. train time: with the test time for {', '.join(together)}, "
+            "which cannot be told apart."
         )
     used = {entry.text for entry in table.entries.values()}
     marks = [f"{mark}: {meaning}" for mark, meaning in mark_meanings(grid).items() if mark in used]

@@ -12,6 +12,7 @@ from results import published
 from results.metrics import curve_area, grid
 from results.record import Record
 from results.store import RecordStore
+from results.vocabulary import is_transductive
 
 N_SPLITS = 10
 COUNTS = {
@@ -104,6 +105,8 @@ def published_records(n_splits=N_SPLITS):
         )
         # Where the paper gives no total, the finished cells still took some time.
         seconds = 1.0 if np.isnan(total) else total / 12
+        if is_transductive(as_run[where]):
+            seconds -= 0.1  # the total holds the test times
         for split in range(n_splits):
             key = key_of(record.key, split)
             if np.isnan(row["roc_auc_curve"]):

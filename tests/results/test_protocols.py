@@ -43,11 +43,31 @@ def only(records, name):
             {"algorithm": "oneclassrf"},
             {"algorithm": "oneclassrf", "variant": "scoring=published_depth"},
         ),
+        (
+            "ranges that rescale Orca's test points",
+            {"algorithm": "orca"},
+            {"algorithm": "orca", "variant": "scaling=train"},
+        ),
+        (
+            "scores that Orca reports",
+            {"algorithm": "orca"},
+            {"algorithm": "orca", "variant": "report=null"},
+        ),
+        (
+            "Orca, clean protocol",
+            {"algorithm": "orca", "protocol": "clean"},
+            {"algorithm": "orca_clean", "protocol": "clean"},
+        ),
         ("protocol (exact metrics of both)", {"protocol": "paper"}, {"protocol": "clean"}),
         (
             "subset of anomalies",
             {"config": {"protocol": {"name": "paper", "anomaly_subset": "per_split"}}},
             {"config": {"protocol": {"name": "paper", "anomaly_subset": "fixed"}}, "key": "e" * 64},
+        ),
+        (
+            "anomalies in novelty detection",
+            {"config": {"protocol": {"name": "paper", "max_anomaly_ratio": 0.1}}},
+            {"config": {"protocol": {"name": "paper", "max_anomaly_ratio": None}}, "key": "e" * 64},
         ),
     ],
 )
@@ -59,7 +79,7 @@ def test_each_departure_is_its_two_means_over_common_data_sets(name, first, seco
         make_record("wilt", roc=0.6, pr=0.5, **key),
         make_record("adult", roc=0.1, **first),  # only one way: must not count
     ]
-    if name == "subset of anomalies":  # the usual way keeps the plain name
+    if "key" in second:  # a protocol's option: the usual way keeps the plain name
         records.append(make_record("pima", split=1, roc=0.6, pr=0.3, **first))
     roc, pr = only(records, name)
     assert roc.datasets == ("pima", "wilt")
@@ -126,7 +146,7 @@ def test_what_cannot_be_measured_is_named(recorder):
     records = [make_record("pima", "orca"), make_record("wilt", "orca_clean", status="timeout")]
     names = missing(found(records))
     assert "Orca: as run against clean" in names
-    assert len(names) == 12
+    assert len(names) == 15
     write_protocols(from_records(records), recorder.output)
     assert "not measured: Orca: as run against clean" in recorder.output.remarks
 

@@ -266,6 +266,17 @@ def test_a_cumulative_time_over_fewer_data_sets_is_not_shown_but_the_reason_is(s
     assert table.entries["train_time", "iforest", ""].text == "2.0s"
 
 
+def test_who_does_all_the_work_when_scoring_trains_as_long_as_that_takes():
+    seconds = {"fit_seconds": 0.25, "score_seconds": 7.0}
+    records = [r for name in ("orca", "lof") for r in splits(algorithm=name, **seconds)]
+    table = only_table(records)
+    texts = {label: table.entries["train_time", label, ""] for label in ("orca", "lof")}
+    assert [entry.text for entry in texts.values()] == ["7.3s", "0.25s"]
+    assert [entry.bold for entry in texts.values()] == [False, True]
+    assert table.entries["total_time", "orca", ""].text == "7.3s"
+    assert any("with the test time for Orca, " in note for note in table.notes)
+
+
 @pytest.mark.parametrize(
     ("limits", "note"),
     [
