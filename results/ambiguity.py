@@ -20,17 +20,53 @@ _NEUTRAL = frozenset(
 #: What repeats an experiment rather than making it another.
 _REPETITIONS = frozenset({"seed", "split"})
 _NAME_OF_SECTION = {"algorithm": "label"}
+#: Within what a part of the configuration must be one and the same: all algorithms of a table share
+#: its protocol. An algorithm's own parameters are only compared within a cell.
+_SCOPES = {
+    "protocol": ["protocol"],
+    "setting": ["setting"],
+    "dataset": ["dataset", "protocol"],
+}
+
+
+def drop_superseded(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Keep the experiments on the latest version of each data set.
+
+    A user's own file may change under the same name. Everything run on an earlier version goes, so
+    that no cell, and no comparison, mixes the two.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With ``dataset``, ``config_dataset``, ``content`` (digest of the file, None for a data set
+        that comes from none) and ``started`` (ISO time stamp).
+
+    Returns
+    -------
+    frame : DataFrame
+    remarks : list of str
+        How many experiments went.
+    """
+    filled = frame.assign(content=frame["content"].fillna(""))
+    in_time = filled.sort_values("started", kind="stable")
+    latest = in_time.groupby(["dataset", "config_dataset"], sort=False)["content"].transform("last")
+    old = filled["content"] != latest.reindex(frame.index)
+    remarks = [
+        f"{dataset}: left out {count} experiments on an earlier version of the file"
+        for dataset, count in frame.loc[old, "dataset"].value_counts(sort=False).items()
+    ]
+    return frame[~old].reset_index(drop=True), remarks
 
 
 def tell_apart(
     frame: pd.DataFrame, coordinates: Sequence[str], sections: Sequence[str]
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Append the differing settings to the names of experiments of one cell.
+    """Append the differing settings to the names of experiments that would be put together.
 
-    Where the experiments of a cell, whatever their seeds and splits, were configured differently,
-    the configuration that most cells have keeps the plain name; the others become for example
-    ``paper(anomaly_subset=fixed)``. What still collides after that is the same experiment; the last
-    one read is kept.
+    Where the experiments of a cell, or the cells of a table, whatever their seeds and splits, were
+    configured differently, the configuration that most cells have keeps the plain name; the others
+    become for example ``paper(anomaly_subset=fixed)``. What still collides after that is the same
+    experiment; the last row is kept.
 
     Parameters
     ----------
@@ -48,13 +84,14 @@ def tell_apart(
     frame = frame.copy()
     cell = [name for name in coordinates if name not in _REPETITIONS]
     for section in sections:
-        clash = frame.groupby(cell)[f"config_{section}"].transform("nunique") > 1
+        scope = _SCOPES.get(section, cell)
+        clash = frame.groupby(scope)[f"config_{section}"].transform("nunique") > 1
         if not clash.any():
             continue
         name_column = _NAME_OF_SECTION.get(section, section)
         context = [name_column] if section in ("protocol", "setting") else [name_column, "protocol"]
         for _, members in frame[clash].groupby(context, sort=True):
-            changed = _differing_leaves(members, cell, f"config_{section}")
+            changed = _differing_leaves(members, scope, f"config_{section}")
             if not changed:
                 continue
             same = (frame[context] == members[context].iloc[0]).all(axis=1)
@@ -69,15 +106,15 @@ def tell_apart(
     if still.any():
         remarks.append(
             f"{int(still.sum())} experiments are there twice under the same names and settings: "
-            "the last one read is used"
+            "the latest is used"
         )
     return frame[~still].reset_index(drop=True), remarks
 
 
-def _differing_leaves(members: pd.DataFrame, cell: Sequence[str], column: str) -> list[str]:
-    """Return the dotted names of settings that differ between experiments of one cell."""
+def _differing_leaves(members: pd.DataFrame, scope: Sequence[str], column: str) -> list[str]:
+    """Return the dotted names of settings that differ within a scope."""
     changed: set[str] = set()
-    for _, twins in members.groupby(list(cell), sort=False):
+    for _, twins in members.groupby(list(scope), sort=False):
         configs = [_leaves(json.loads(text)) for text in twins[column].unique()]
         if len(configs) > 1:
             changed |= {

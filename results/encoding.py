@@ -31,15 +31,24 @@ def encode_curve(values: NDArray[np.float64]) -> str:
 
 
 def decode_curve(text: str) -> NDArray[np.float64]:
-    """Return the vector that :func:`encode_curve` wrote, in this or an earlier version."""
-    data = base64.b64decode(text)
-    if data.startswith(_SECOND_DIFFERENCES):
-        bits = np.frombuffer(zlib.decompress(data[1:]), dtype="<u8")
-        for _ in range(2):
-            bits = np.cumsum(bits, dtype=np.uint64)
-    else:
-        planes = np.frombuffer(zlib.decompress(data), dtype=np.uint8)
-        bits = np.ascontiguousarray(planes.reshape(8, -1).T).reshape(-1).view("<u8")
+    """Return the vector that :func:`encode_curve` wrote, in this or an earlier version.
+
+    Raises
+    ------
+    ValueError
+        If the text is damaged.
+    """
+    try:
+        data = base64.b64decode(text)
+        if data.startswith(_SECOND_DIFFERENCES):
+            bits = np.frombuffer(zlib.decompress(data[1:]), dtype="<u8")
+            for _ in range(2):
+                bits = np.cumsum(bits, dtype=np.uint64)
+        else:
+            planes = np.frombuffer(zlib.decompress(data), dtype=np.uint8)
+            bits = np.ascontiguousarray(planes.reshape(8, -1).T).reshape(-1).view("<u8")
+    except (zlib.error, ValueError) as error:
+        raise ValueError(f"a curve is damaged: {error}") from error
     return bits.view("<f8").astype(np.float64, copy=False)
 
 

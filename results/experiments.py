@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from results.ambiguity import tell_apart
+from results.ambiguity import drop_superseded, tell_apart
 from results.metrics import METRICS
 from results.record import Record
 from results.selection import Search, Selection, matches
@@ -69,9 +69,11 @@ def from_records(
     search = Search(selection or Selection())
     rows = [_row(record) for record in search.select(records, origin)]
     # One order whatever the store's: sums of floats, and so the last digits, depend on it.
-    frame = pd.DataFrame(rows).sort_values([*COORDINATES, "key"], ignore_index=True)
+    frame = pd.DataFrame(rows).sort_values([*COORDINATES, "started", "key"], ignore_index=True)
     own_labels = dict(zip(frame["key"], frame["label"], strict=True))
-    frame, remarks = tell_apart(frame, COORDINATES, SECTIONS)
+    frame, remarks = drop_superseded(frame)
+    frame, told = tell_apart(frame, COORDINATES, SECTIONS)
+    remarks += told
     # A plain name then means the plain one: `paper` leaves out `paper(anomaly_subset=fixed)`.
     for column in ("protocol", "dataset"):
         if patterns := search.selection.asked()[column]:
@@ -112,6 +114,8 @@ def _row(record: Record) -> dict[str, Any]:
         "n_splits": config.get("n_splits"),
         "timeout": record.limits.get("timeout"),
         "shown_metrics": tuple(protocol.get("metrics", ())) if isinstance(protocol, dict) else (),
+        "content": record.provenance.get("content"),
+        "started": str(record.provenance.get("started", "")),
         "provenance": json.dumps(record.provenance, sort_keys=True, default=str),
     }
     row |= {metric: record.metrics.get(metric) for metric in METRICS}

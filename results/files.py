@@ -18,7 +18,8 @@ def write_atomically(path: Path, data: bytes) -> None:
         removed.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.parent / f".{path.name[:100]}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
+    start = _cut(path.name)
+    temporary = path.parent / f".{start}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
     try:
         with open(temporary, "xb") as handle:
             handle.write(data)
@@ -40,6 +41,12 @@ def write_atomically(path: Path, data: bytes) -> None:
 def safe_name(text: str) -> str:
     """Return `text` as a file name: other characters than word characters, ``=,.+-`` become ``_``.
 
-    Names longer than 120 characters are cut; files stay apart by their key.
+    Names longer than 100 bytes are cut, so that two fit into one name with room to spare; files
+    stay apart by their key.
     """
-    return re.sub(r"[^\w=,.+-]", "_", text)[:120].lstrip(".") or "_"
+    return _cut(re.sub(r"[^\w=,.+-]", "_", text).lstrip(".")) or "_"
+
+
+def _cut(name: str) -> str:
+    """Return the start of a name, whole characters only: file systems count bytes."""
+    return name.encode()[:100].decode(errors="ignore")

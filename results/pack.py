@@ -73,9 +73,10 @@ def pack(records: Iterable[Record], path: Path, *, curves: bool = True, paths: b
     for record in records:
         known = kept.get(record.key)
         if known is None or better(known, record) is record:
+            # Whole: what is left out of the file takes part in the choice.
+            kept[record.key] = record
             thin = record if curves else replace(record, curves=Curves())
             thin = thin if paths else without_paths(thin)
-            kept[record.key] = thin
             rows[record.key] = _row(thin)
     # Records that follow one another then differ in little, which is what compression lives on.
     order = sorted(
@@ -261,6 +262,7 @@ def _row(record: Record) -> dict[str, Any]:
         raise PackError(f"record {record.key[:16]} has curves this version cannot pack: {unknown}")
     row = {name: getattr(record, name) for name in (*_NAMES, "seed", "split", "status", *_NUMBERS)}
     row |= {metric: record.metrics.get(metric) for metric in METRICS}
-    row["record"] = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+    # In ASCII: names of files may be no valid Unicode, and Parquet's strings must.
+    row["record"] = json.dumps(plain, separators=(",", ":"))
     row |= {f"curve_{name}": base64.b64decode(text) for name, text in encoded.items()}
     return row

@@ -105,6 +105,11 @@ class Record:
             raise RecordError(f"status {self.status!r} is none of {', '.join(STATUSES)}")
         if not re.fullmatch(r"[0-9a-f]{16,}", self.key):
             raise RecordError(f"key {self.key!r} is no hexadecimal digest")
+        for name in ("reason", "traceback"):
+            if (text := getattr(self, name)) is not None:
+                # Names of files in it may be no valid Unicode, which tables and Parquet refuse.
+                valid = text.encode("utf-8", "backslashreplace").decode("utf-8")
+                object.__setattr__(self, name, valid)
 
     @property
     def label(self) -> str:

@@ -18,6 +18,8 @@ from results.rounding import round_half_up
 ALPHA = 0.05
 #: Decimals at which two results tie in the win/tie/loss count, those of the tables.
 TIE_DIGITS = 3
+#: Up to this many data sets all 2**n signs of the differences are tried.
+_ALL_SIGNS = 13
 
 
 @dataclass(frozen=True)
@@ -164,13 +166,16 @@ def wilcoxon_holm(block: pd.DataFrame) -> pd.DataFrame:
 def _signed_rank_p(difference: np.ndarray) -> float:
     if not difference.any():
         return 1.0
-    magnitudes = np.abs(difference).round(12)
-    exact = len(difference) <= 50 and len(np.unique(magnitudes)) == len(magnitudes)
-    exact = exact and bool((magnitudes > 0).all())
-    result = stats.wilcoxon(
-        difference, zero_method="zsplit", method="exact" if exact else "asymptotic"
-    )
-    return float(result.pvalue)
+    difference = difference.round(12)
+    magnitudes = np.abs(difference)
+    tied = len(np.unique(magnitudes)) < len(magnitudes) or not magnitudes.all()
+    method: str | stats.PermutationMethod = "exact" if len(difference) <= 50 else "asymptotic"
+    if tied:
+        # The exact distribution knows neither ties nor zeros; for few data sets all signs can be
+        # tried, and the normal approximation is poor.
+        few = len(difference) <= _ALL_SIGNS
+        method = stats.PermutationMethod(n_resamples=2**_ALL_SIGNS) if few else "asymptotic"
+    return float(stats.wilcoxon(difference, zero_method="zsplit", method=method).pvalue)
 
 
 def holm(p_values: np.ndarray) -> np.ndarray:

@@ -44,7 +44,8 @@ class RecordStore:
         self.path = Path(path)
         self.unreadable: list[tuple[Path, str]] = []
         self._listed: dict[str, tuple[int, float]] = {}
-        self._paths: dict[str, Path] = {}
+        self._files: dict[str, dict[str, Path]] = {}  # by folder, by key
+        self._paths: dict[str, Path] = {}  # of all folders
 
     def path_of(self, record: Record) -> Path:
         """Return where a record is kept."""
@@ -63,7 +64,7 @@ class RecordStore:
             return read_record(path)
         except FileNotFoundError:
             return None
-        except RecordError as error:
+        except (RecordError, OSError) as error:
             self._note_unreadable(path, str(error))
             return None
 
@@ -94,7 +95,7 @@ class RecordStore:
                 yield read_record(path)
             except FileNotFoundError:
                 continue  # replaced or removed by another run since it was listed
-            except RecordError as error:
+            except (RecordError, OSError) as error:
                 self._note_unreadable(path, str(error))
 
     def paths(self) -> list[Path]:
@@ -132,28 +133,34 @@ class RecordStore:
         Another run may be writing to the same store, so no listing may be trusted for long; a
         time stamp per folder makes looking again cheap.
         """
-        for dataset in _folders(self.path):
-            for folder in _folders(dataset):
-                stamp = os.stat(folder).st_mtime_ns
-                known = self._listed.get(folder)
-                if known and known[0] == stamp and known[1] - stamp / 1e9 > _SETTLED_SECONDS:
-                    continue
-                self._list(folder, stamp)
+        folders = [f for dataset in _folders(self.path) for f in _folders(dataset)]
+        for folder in self._listed.keys() - set(folders):
+            self._replace(folder, {})
+            del self._listed[folder], self._files[folder]
+        for folder in folders:
+            stamp = os.stat(folder).st_mtime_ns
+            known = self._listed.get(folder)
+            if known and known[0] == stamp and known[1] - stamp / 1e9 > _SETTLED_SECONDS:
+                continue
+            self._listed[folder] = (stamp, time.time())
+            self._replace(folder, _record_files(folder))
 
-    def _list(self, folder: str, stamp: int) -> None:
-        now = time.time()
-        base = Path(folder)
-        found = {
-            name[: -len(_SUFFIX)].rpartition("-")[2]: base / name
-            for name in os.listdir(folder)
-            if name.endswith(_SUFFIX) and not name.startswith(".")
-        }
-        if folder in self._listed:
-            gone = [k for k, path in self._paths.items() if path.parent == base and k not in found]
-            for key in gone:
-                del self._paths[key]
-        self._paths.update(found)
-        self._listed[folder] = (stamp, now)
+    def _replace(self, folder: str, files: dict[str, Path]) -> None:
+        """Take note of what a folder holds now."""
+        old = self._files.get(folder, {})
+        self._files[folder] = files
+        for key, path in files.items():
+            known = self._paths.get(key)
+            # Two files of one key: a writer was killed before it removed the old one.
+            elsewhere = known is not None and known.parent != path.parent
+            self._paths[key] = _newest([known, path]) if known and elsewhere else path
+        for key in old.keys() - files.keys():
+            if self._paths.get(key) == old[key]:
+                twins = [other[key] for other in self._files.values() if key in other]
+                if twins:
+                    self._paths[key] = _newest(twins)
+                else:
+                    del self._paths[key]
 
 
 def _folders(path: str | Path) -> list[str]:
@@ -162,3 +169,24 @@ def _folders(path: str | Path) -> list[str]:
             return [e.path for e in entries if e.is_dir() and not e.name.startswith(".")]
     except (FileNotFoundError, NotADirectoryError):
         return []
+
+
+def _record_files(folder: str) -> dict[str, Path]:
+    """Return the record files of a folder by the start of their keys."""
+    found: dict[str, Path] = {}
+    for name in os.listdir(folder):
+        if name.endswith(_SUFFIX) and not name.startswith("."):
+            key = name[: -len(_SUFFIX)].rpartition("-")[2]
+            path = Path(folder, name)
+            found[key] = _newest([found[key], path]) if key in found else path
+    return found
+
+
+def _newest(paths: Iterable[Path]) -> Path:
+    def written(path: Path) -> int:
+        try:
+            return path.stat().st_mtime_ns
+        except FileNotFoundError:
+            return 0  # removed since it was listed
+
+    return max(paths, key=written)

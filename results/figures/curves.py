@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from results.aggregate import CELL
 from results.figures.style import looks, new_figure, styled
 from results.metrics import curve_area, grid
-from results.record import Record
+from results.record import Record, RecordError
 from results.rounding import format_number
 from results.vocabulary import SETTINGS
 
@@ -65,7 +65,14 @@ def mean_curves(records: Iterable[Record], frame: pd.DataFrame, cells: pd.DataFr
             continue
         into = curves.setdefault(cell, {})
         for name in record.curves:
-            curve = record.curves[name]
+            try:
+                curve = record.curves[name]
+            except ValueError as error:
+                raise RecordError(
+                    f"record {record.key[:16]} ({record.dataset}, {record.label}, "
+                    f"{record.setting}, {record.protocol}, seed {record.seed}, split "
+                    f"{record.split}): {error}; remove it and run it again"
+                ) from error
             running = into.setdefault(name, MeanCurve(np.zeros_like(curve)))
             running.total += curve
             running.count += 1

@@ -4,7 +4,7 @@ import pytest
 
 from results.experiments import from_records
 from results.selection import Selection, SelectionError
-from tests.results.support import make_record
+from tests.results.support import key_of, make_record
 
 
 def records(protocol_extra=None, n=2, **changes):
@@ -57,6 +57,63 @@ def test_an_algorithm_whose_own_file_changed_is_listed_apart():
         for s in range(count)
     ]
     assert sorted(set(from_records(both).frame["label"])) == ["iforest", "iforest(n_estimators=50)"]
+
+
+def test_an_override_for_one_algorithm_only_is_listed_apart():
+    """The two would otherwise stand in one table and be ranked against each other."""
+    both = [*records(n=3), *records({"anomaly_subset": "fixed"}, algorithm="lof")]
+    experiments = from_records(both)
+    assert set(zip(experiments.frame["label"], experiments.frame["protocol"], strict=True)) == {
+        ("iforest", "paper"),
+        ("lof", "paper(anomaly_subset=fixed)"),
+    }
+    assert any("anomaly_subset=fixed" in remark for remark in experiments.remarks)
+
+
+def test_a_data_set_overridden_for_one_algorithm_only_is_listed_apart():
+    both = [
+        make_record(algorithm=a, split=s, config={"dataset": {"name": "pima", "repeat": r}})
+        for a, r, n in (("iforest", True, 3), ("lof", False, 1))
+        for s in range(n)
+    ]
+    assert sorted(set(from_records(both).frame["dataset"])) == ["pima", "pima(repeat=false)"]
+
+
+def version(content, started, roc, algorithm="iforest"):
+    return [
+        make_record(
+            "own",
+            algorithm,
+            split=split,
+            roc=roc,
+            key=key_of(content, algorithm, split),
+            provenance={"started": started, "content": content},
+        )
+        for split in range(5)
+    ]
+
+
+@pytest.mark.parametrize("first", [None, "0" * 64, "f" * 64])
+def test_a_user_s_file_that_changed_leaves_nothing_of_its_earlier_version(first):
+    old = [*version(first, "2026-01-01", 0.1), *version(first, "2026-01-02", 0.2, "lof")]
+    new = version("a" * 64, "2026-06-01", 0.9)
+    elsewhere = [make_record("pima", provenance={"started": "2025"})]
+    experiments = from_records([*new, *old, *elsewhere])
+    own = experiments.frame[experiments.frame["dataset"] == "own"]
+    assert set(own["label"]) == {"iforest"}
+    assert own["roc_auc"].tolist() == [0.9] * 5
+    assert len(experiments.frame) == 6
+    assert experiments.remarks == ["own: left out 10 experiments on an earlier version of the file"]
+
+
+@pytest.mark.parametrize("later_key", ["0", "f"])
+def test_of_twins_the_later_one_counts_whatever_their_keys(later_key):
+    twins = [
+        make_record(roc=roc, key=key * 64, provenance={"started": started})
+        for roc, key, started in ((0.7, later_key, "2026-02"), (0.3, "8", "2026-01"))
+    ]
+    for order in (twins, twins[::-1]):
+        assert from_records(order).frame["roc_auc"].tolist() == [0.7]
 
 
 def test_the_same_experiment_twice_counts_once():

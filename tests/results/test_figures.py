@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from matplotlib.figure import Figure
 from results.aggregate import make_cells
 from results.cli import main
 from results.comparison import compare
+from results.encoding import Curves
 from results.experiments import from_records
 from results.figures.bars import bar_chart
 from results.figures.boxes import box_plots
@@ -24,6 +26,7 @@ from results.figures.style import COLOURS, looks, render
 from results.figures.times import time_figure
 from results.figures.write import draw_all
 from results.metrics import curve_area
+from results.record import RecordError
 from results.statistics import comparisons
 from tests.results.support import make_record, with_curves
 
@@ -100,6 +103,15 @@ def test_mean_curves_are_the_means_and_their_areas_the_tables(small):
         "outlier detection"
     ] * 2
     assert len(figure.axes[0].lines) == 2
+
+
+def test_a_damaged_curve_is_named_with_its_record(small):
+    encoded = Curves.from_arrays(small[0].curves).encoded
+    curves = Curves(encoded | {"pr": encoded["pr"][:40] + "AAAA" + encoded["pr"][44:]})
+    records = [replace(small[0], curves=curves), *small[1:]]
+    experiments = from_records(records)
+    with pytest.raises(RecordError, match=rf"{small[0].key[:16]} \(pima, .* a curve is damaged"):
+        mean_curves(records, experiments.frame, make_cells(experiments.frame))
 
 
 def test_boxes_show_each_split(small):

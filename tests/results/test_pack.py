@@ -105,6 +105,29 @@ def test_of_two_failures_the_one_that_says_more_is_kept(stronger, weaker):
     assert better(stronger, weaker) is better(weaker, stronger) is stronger
 
 
+@pytest.mark.parametrize("curves", [True, False])
+def test_of_twins_the_later_one_is_packed_whatever_their_order(tmp_path, curves):
+    rng = np.random.default_rng(0)
+    old, new = (
+        replace(with_curves(make_record(), rng), provenance={"started": s}, fit_seconds=t)
+        for s, t in (("2026-01", 1.0), ("2026-02", 2.0))
+    )
+    for twins in ((old, new), (new, old)):
+        pack(twins, tmp_path / "twins.parquet", curves=curves)
+        [record] = read_packed(tmp_path / "twins.parquet")
+        assert record.fit_seconds == 2.0
+
+
+def test_names_of_files_that_are_no_unicode_can_be_packed(tmp_path):
+    config = {"data": {"path": "caf\udce9.csv"}}
+    failed = make_record(status="error", reason="no file caf\udce9.csv", config=config)
+    pack([failed], tmp_path / "failed.parquet")
+    [record] = read_packed(tmp_path / "failed.parquet")
+    assert record == failed
+    assert record.reason == "no file caf\\udce9.csv"
+    assert record.config["data"] == config["data"]
+
+
 def test_without_curves_the_rest_is_kept_and_tables_are_the_same(scattered_records, tmp_path):
     pack(scattered_records, tmp_path / "thin.parquet", curves=False)
     pack(scattered_records, tmp_path / "full.parquet")

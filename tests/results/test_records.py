@@ -1,5 +1,6 @@
 """Records: lossless, atomic, quick to scan, and honest about files that cannot be read."""
 
+import base64
 import dataclasses
 import errno
 import hashlib
@@ -7,6 +8,7 @@ import json
 import multiprocessing
 import os
 import time
+import zlib
 
 import numpy as np
 import pytest
@@ -247,3 +249,17 @@ def test_curves_compare_with_plain_arrays():
     assert Curves.from_arrays(arrays) == arrays
     assert Curves.from_arrays(arrays) != {"pr": arrays["roc"]}
     assert Curves.from_arrays(arrays) != {"roc": arrays["roc"] + 1e-16 + 1e-12}
+
+
+@pytest.mark.parametrize("version", ["this", "earlier"])
+@pytest.mark.parametrize("at", [0.0, 0.3, 0.6, 0.95])
+def test_a_damaged_curve_says_so(version, at):
+    values = np.random.default_rng(0).random(1000)
+    text = encode_curve(values)
+    if version == "earlier":
+        planes = values.view(np.uint8).reshape(-1, 8).T.tobytes()
+        text = base64.b64encode(zlib.compress(planes)).decode()
+    i = int(at * len(text))
+    damaged = text[:i] + ("B" if text[i] == "A" else "A") + text[i + 1 :]
+    with pytest.raises(ValueError, match="a curve is damaged"):
+        decode_curve(damaged)

@@ -1,5 +1,7 @@
 """Statistics against textbook values, independent implementations and what they must leave out."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -44,6 +46,37 @@ def test_wilcoxon_holm_equals_scikit_posthocs(seed):
     pd.testing.assert_frame_equal(
         wilcoxon_holm(block), theirs.loc[block.columns, block.columns], check_names=False
     )
+
+
+def signs_tried(difference):
+    """The p value of the signed-rank test by its definition: every sign equally likely."""
+    ranks = stats.rankdata(np.abs(difference))
+    nonzero = difference != 0
+    shared = ranks[~nonzero].sum() / 2
+    observed = ranks[difference > 0].sum() + shared
+    sums = [
+        ranks[nonzero][list(signs)].sum() + shared
+        for signs in product([False, True], repeat=int(nonzero.sum()))
+    ]
+    low = np.mean([s <= observed + 1e-9 for s in sums])
+    high = np.mean([s >= observed - 1e-9 for s in sums])
+    return min(1.0, 2 * min(low, high))
+
+
+@pytest.mark.parametrize(
+    "difference",
+    [
+        [0.1, 0.1, 0.05, 0.02, 0.01],
+        [0.1, -0.1, 0.05, 0.0, 0.01, 0.02],
+        [0.1, 0.1, 0.1, -0.1, 0.1, 0.1, 0.0, 0.0],
+        [0.3, 0.1 + 0.2, 0.05, 0.02],  # equal but for rounding
+    ],
+)
+def test_tied_differences_of_few_data_sets_are_tested_exactly(difference):
+    difference = np.array(difference)
+    block = pd.DataFrame({"a": 0.5 + difference, "b": 0.5})
+    expected = signs_tried(difference.round(12))
+    assert wilcoxon_holm(block).loc["a", "b"] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("seed", range(4))
