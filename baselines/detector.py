@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from numbers import Real
+from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,6 +19,10 @@ class Detector(OutlierMixin, BaseEstimator):
 
     A subclass implements ``_fit`` and ``_score_samples``, which get valid float64 arrays, and may
     state in ``_automatic_offset`` where ``contamination="auto"`` puts the threshold.
+
+    Parameters that are set after `fit` count from the next `fit` on: ``_score_samples`` takes from
+    ``_at_fit`` whatever parameter it goes by. Only how much a scoring may use, such as ``n_jobs``,
+    it may take as it is now.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -27,6 +32,8 @@ class Detector(OutlierMixin, BaseEstimator):
 
     contamination: float | str
     offset_: float
+    _at_fit: SimpleNamespace
+    _is_fitted: bool = False
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Learn what normal points look like.
@@ -49,11 +56,9 @@ class Detector(OutlierMixin, BaseEstimator):
             If a parameter is out of its range, or `X` holds missing or infinite values, fewer than
             two points, or a column whose range overflows.
         """
-        self._validate_params()
-        valid = self._check_training_points(X)
+        valid = self._start_fit(X)
         self._fit(valid)
-        self._set_offset(valid)
-        return self
+        return self._finish_fit(valid)
 
     def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
         """Score points: the higher, the more normal.
@@ -110,6 +115,26 @@ class Detector(OutlierMixin, BaseEstimator):
     def _score_samples(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Score a valid array."""
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._is_fitted
+
+    def _start_fit(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Validate parameters and training points, and forget what an earlier fit has learnt."""
+        self._validate_params()
+        # What is left of a fit that fails or is interrupted must not score: its parts, and the
+        # number of features that points are checked against, need not belong together.
+        self._is_fitted = False
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+        self._at_fit = SimpleNamespace(**self.get_params(deep=False))
+        return self._check_training_points(X)
+
+    def _finish_fit(self, X: NDArray[np.float64]) -> Self:
+        """Set the threshold; only now is the detector fitted."""
+        self._set_offset(X)
+        self._is_fitted = True
+        return self
+
     def _check_training_points(self, X: ArrayLike) -> NDArray[np.float64]:
         """Validate the training points and remember their number of features."""
         valid = validate_data(
@@ -156,7 +181,8 @@ class TransductiveDetector(Detector):
         It is computed when asked for, since scoring is all the work there is and the scores of a
         batch can be had without it.
         """
-        return float(np.quantile(self._score_samples(self.X_train_), self.contamination))
+        check_is_fitted(self)
+        return float(np.quantile(self._score_samples(self.X_train_), self._at_fit.contamination))
 
     def _fit(self, X: NDArray[np.float64]) -> None:
         # A copy: the caller may go on to change the array that was given to fit.

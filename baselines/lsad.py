@@ -117,7 +117,7 @@ class LeastSquaresAnomalyDetection(Detector):
     def _kernels(self, X: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
         """Yield the kernel values, of shape (batch_size, n_kernels), batch after batch."""
         centres = np.ascontiguousarray(self.centres_.T)
-        for batch in gen_batches(len(X), self.batch_size):
+        for batch in gen_batches(len(X), self._at_fit.batch_size):
             phi = scaled_squared_distances(X[batch], centres, 1.0 / self.sigma_)
             np.negative(phi, out=phi)
             yield np.exp(phi, out=phi)

@@ -108,7 +108,7 @@ class PyODDetector(Detector):
             scores = np.asarray(self.detector_.decision_function(X), dtype=np.float64)
         if not np.isfinite(scores).all():
             raise ValueError(
-                f"PyOD's {self.detector} gives {np.count_nonzero(~np.isfinite(scores))} of "
+                f"PyOD's {self._at_fit.detector} gives {np.count_nonzero(~np.isfinite(scores))} of "
                 f"{len(X)} points a score that is not finite"
             )
         return -scores.reshape(len(X))
@@ -123,7 +123,7 @@ class PyODDetector(Detector):
             except (ArithmeticError, IndexError, np.linalg.LinAlgError) as error:
                 # What PyOD's detectors stumble into on degenerate data, instead of refusing it.
                 raise ValueError(
-                    f"PyOD's {self.detector} cannot be {what} on these points: "
+                    f"PyOD's {self._at_fit.detector} cannot be {what} on these points: "
                     f"{type(error).__name__}: {error}"
                 ) from error
 

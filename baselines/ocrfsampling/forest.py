@@ -137,7 +137,7 @@ class SamplingOneClassForest(Detector):
         for tree in self.trees_:
             add_votes(tree, X, votes)
         abnormality = votes / len(self.trees_)
-        if self.reject_out_of_bounds:
+        if self._at_fit.reject_out_of_bounds:
             outside = (X.clip(self.lower_, self.upper_) != X).any(axis=1)
             abnormality[outside] = 1.0
         return -abnormality

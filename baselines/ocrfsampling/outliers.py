@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 N_BINS = 50
 
 
+# What overflows is at an end of the box, or rounds beyond it, and is clipped.
+@np.errstate(over="ignore")
 def generate_outliers(
     targets: NDArray[np.float64],
     n_outliers: int,
@@ -18,6 +20,8 @@ def generate_outliers(
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
     """Draw outliers, each feature on its own, over the targets' range widened by `alpha`.
+
+    The widened range ends where float64 does.
 
     Parameters
     ----------
@@ -40,11 +44,12 @@ def generate_outliers(
     outliers : ndarray of shape (n_outliers, n_features)
         A feature that is constant among the targets keeps its value.
     """
+    limits = np.finfo(np.float64)
     outliers = np.empty((n_outliers, targets.shape[1]))
     for feature, column in enumerate(targets.T):
         low, high = column.min(), column.max()
         margin = 0.5 * (alpha - 1.0) * (high - low)
-        low, high = low - margin, high + margin
+        low, high = max(low - margin, limits.min), min(high + margin, limits.max)
         position = rng.random(n_outliers)
         if optimize == 1 and high > low:
             bins = _fraction(column, low, high)
@@ -53,7 +58,8 @@ def generate_outliers(
             if weights.any():
                 drawn = rng.choice(N_BINS, size=n_outliers, p=weights / weights.sum())
                 position = (drawn + position) / N_BINS
-        # A weighted mean of the ends, which cannot overflow; clipped because it can round outwards.
+        # A weighted mean of the ends: the width between them may overflow. Clipped because the mean
+        # can round outwards.
         outliers[:, feature] = (low * (1.0 - position) + high * position).clip(low, high)
     return outliers
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
@@ -44,13 +44,12 @@ class SupervisedSamplingOneClassForest(SamplingOneClassForest):
             If `y` is missing or holds anything but 0 and 1, or less than two targets are left.
         """
         name = type(self).__name__
+        X = self._start_fit(X)
         if y is None:
             raise ValueError(
                 f"{name} requires y to be passed, but the target y is None: 1 for a known anomaly, "
                 "0 for a target"
             )
-        self._validate_params()
-        X = self._check_training_points(X)
         labels = column_or_1d(y)
         check_consistent_length(X, labels)
         if not np.isin(labels, (0, 1)).all():
@@ -59,8 +58,29 @@ class SupervisedSamplingOneClassForest(SamplingOneClassForest):
         if (~known).sum() < 2:
             raise ValueError(f"{name}: y leaves {(~known).sum()} targets, two are needed")
         self._fit_targets(X[~known], X[known])
-        self._set_offset(X)
-        return self
+        return self._finish_fit(X)
+
+    def fit_predict(self, X: ArrayLike, y: object = None) -> NDArray[np.int64]:
+        """Fit, and tell anomalies among the training points from normal ones.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training points.
+        y : array-like of shape (n_samples,)
+            1 for a known anomaly, 0 for a target; at least two targets.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            -1 for an anomaly, +1 for a normal point.
+
+        Raises
+        ------
+        ValueError
+            As `fit` does.
+        """
+        return self.fit(X, y).predict(X)
 
     def __sklearn_tags__(self) -> Tags:
         """Say that labels are required."""

@@ -95,16 +95,17 @@ class Orca(TransductiveDetector):
             self.scan_order_ = np.ascontiguousarray(scaled[order].T)
 
     def _score_samples(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        chosen = self._at_fit
         lower, half_width = self.lower_, self.half_width_
-        if self.scaling == "separate":
+        if chosen.scaling == "separate":
             lower, half_width = _range(X)
-        n_report = len(X) if self.report is None else int(self.report * len(X))
+        n_report = len(X) if chosen.report is None else int(chosen.report * len(X))
         scaled = _rescale(X, lower, half_width)
-        k = min(self.n_neighbors, len(self.X_train_))
-        if self.search == "boxes":
+        k = min(chosen.n_neighbors, len(self.X_train_))
+        if chosen.search == "boxes":
             scores = search_boxes(self.boxes_, scaled, k, n_report)
         else:
-            block_size = min(self.block_size, len(X))
+            block_size = min(chosen.block_size, len(X))
             scores = scan(self.scan_order_, scaled, k, n_report, block_size)
         # A point so far away that its squares overflow is as abnormal as can be.
         return -np.minimum(scores, np.finfo(np.float64).max)

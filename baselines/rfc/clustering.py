@@ -112,33 +112,33 @@ class RandomForestClustering(TransductiveDetector):
     ) -> NDArray[np.float64]:
         """Return the proximity sums of the last `n_scored` rows in one forest."""
         n_rows, n_features = rows.shape
-        synthetic = _synthetic_rows(rows, self.synthetic, np.random.default_rng(seed))
+        synthetic = _synthetic_rows(rows, self._at_fit.synthetic, np.random.default_rng(seed))
         points = rank_points(np.vstack([rows, synthetic]).T)
         labels = np.repeat(np.array([0, 1], dtype=np.uint8), n_rows)
         state = np.array([seed], dtype=np.uint64)
+        mtry = min(self._at_fit.mtry, n_features)
         no_table = entropy_table(0)
-        leaves = np.empty((self.n_trees, n_rows), dtype=np.int32)
+        leaves = np.empty((self._at_fit.n_trees, n_rows), dtype=np.int32)
         for row_of_leaves in leaves:
             counts = bootstrap_counts(state, labels.size)
-            tree = grow_tree(
-                points, counts, labels, min(self.mtry, n_features), False, no_table, state
-            )
+            tree = grow_tree(points, counts, labels, mtry, False, no_table, state)
             out_of_bag_leaves(tree, rows, counts, row_of_leaves)
         return proximity_sums(group_by_leaf(leaves), n_rows - n_scored)
 
     def _refuse_too_large(self, rows: NDArray[np.float64]) -> None:
         """Raise MemoryError before the machine is brought down."""
         n_rows, n_features = rows.shape
-        one_forest = forest_bytes(n_rows, n_features, self.n_trees)
-        needed = effective_n_jobs(self.n_jobs) * one_forest / GIGABYTE
+        n_trees = self._at_fit.n_trees
+        at_a_time = min(effective_n_jobs(self.n_jobs), len(self.seeds_))
+        needed = at_a_time * forest_bytes(n_rows, n_features, n_trees) / GIGABYTE
         limit = self.max_memory_gb
         if limit is None:
             limit = psutil.virtual_memory().available / GIGABYTE
         if needed > limit:
             raise MemoryError(
-                f"RandomForestClustering: the leaves of {self.n_trees} trees for {len(rows)} rows "
-                f"need {needed:.1f} GB, and {limit:.1f} GB may be used; lower n_trees or n_jobs, "
-                "or raise max_memory_gb"
+                f"RandomForestClustering: the leaves of {n_trees} trees for {n_rows} rows need "
+                f"{_in_words(needed)}, and {_in_words(limit)} may be used; lower n_jobs, raise "
+                "max_memory_gb, or fit with a lower n_trees"
             )
 
 
@@ -152,6 +152,11 @@ def forest_bytes(n_rows: int, n_features: int, n_trees: int) -> int:
     leaves = n_rows * n_trees * 16 + n_rows * n_trees // 8
     points = 2 * n_rows * (n_features * (12 + 16) + 150)
     return leaves + points
+
+
+def _in_words(gigabytes: float) -> str:
+    """Return an amount of memory in gigabytes with three digits that count."""
+    return f"{np.format_float_positional(gigabytes, 3, fractional=False, trim='-')} GB"
 
 
 def _synthetic_rows(

@@ -59,6 +59,22 @@ def test_outliers_of_a_range_near_overflow() -> None:
         assert np.isfinite(outliers).all()
 
 
+@pytest.mark.parametrize("optimize", [0, 1])
+@pytest.mark.parametrize("alpha", [1.2, 1e308])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_a_box_is_widened_to_the_largest_float_at_most(
+    optimize: int, alpha: float, sign: int
+) -> None:
+    targets = np.linspace(0, sign * 1.75e308, 50)[:, np.newaxis]
+    rng = np.random.default_rng(0)
+    outliers = sign * generate_outliers(targets, 1000, alpha=alpha, optimize=optimize, rng=rng)
+    assert np.isfinite(outliers).all()
+    assert outliers.max() > 1.75e308
+    assert outliers.min() < -1e307
+    forest = SamplingOneClassForest(5, alpha=alpha, optimize=optimize, random_state=0)
+    assert np.isfinite(forest.fit(targets).score_samples(targets)).all()
+
+
 @pytest.mark.parametrize("method", [0, 1])
 @pytest.mark.parametrize("optimize", [0, 1])
 @pytest.mark.parametrize("krsm", [-1, 2])
@@ -132,6 +148,15 @@ class TestSupervised:
         supervised = SupervisedSamplingOneClassForest(5, random_state=0).fit(X, np.zeros(100))
         plain = SamplingOneClassForest(5, random_state=0).fit(X)
         np.testing.assert_array_equal(supervised.score_samples(X), plain.score_samples(X))
+
+    def test_labels_reach_fit_from_fit_predict(self) -> None:
+        X = np.random.default_rng(0).standard_normal((100, 2))
+        y = np.arange(100) % 4 == 0
+        forest = SupervisedSamplingOneClassForest(5, contamination=0.2, random_state=0)
+        expected = forest.fit(X, y).predict(X)
+        np.testing.assert_array_equal(forest.fit_predict(X, y), expected)
+        with pytest.raises(ValueError, match="requires y to be passed"):
+            forest.fit_predict(X)
 
     @pytest.mark.parametrize(
         ("y", "message"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from baselines import RandomForestClustering
-from baselines.rfc.clustering import _synthetic_rows, forest_bytes
+from baselines.rfc.clustering import _in_words, _synthetic_rows, forest_bytes
 from baselines.rfc.proximity import IN_BAG, count_bits, group_by_leaf, proximity_sums
 
 
@@ -90,8 +90,26 @@ def test_refuses_what_does_not_fit() -> None:
     X = np.random.default_rng(0).standard_normal((100, 3))
     detector = RandomForestClustering(1, 3000, max_memory_gb=0.005, random_state=0).fit(X)
     gigabytes = forest_bytes(200, 3, 3000) / 2**30
-    with pytest.raises(MemoryError, match=f"need {gigabytes:.1f} GB, and 0.0 GB may be used"):
+    with pytest.raises(MemoryError, match=f"need {gigabytes:.3g} GB, and 0.005 GB may be used"):
         detector.score_samples(X)
+
+
+@pytest.mark.parametrize(
+    ("gigabytes", "words"),
+    [(0.00894321, "0.00894 GB"), (1e-7, "0.0000001 GB"), (16.04, "16 GB"), (12345.6, "12300 GB")],
+)
+def test_amounts_of_memory_are_never_rounded_to_nothing(gigabytes: float, words: str) -> None:
+    assert _in_words(gigabytes) == words
+
+
+@pytest.mark.parametrize(("n_forests", "at_a_time"), [(2, 2), (9, 4)])
+def test_no_more_forests_need_memory_than_there_are(n_forests: int, at_a_time: int) -> None:
+    X = np.random.default_rng(0).standard_normal((50, 3))
+    needed = at_a_time * forest_bytes(100, 3, 10) / 2**30
+    detector = RandomForestClustering(n_forests, 10, n_jobs=4, random_state=0).fit(X)
+    detector.set_params(max_memory_gb=1.001 * needed).score_samples(X)
+    with pytest.raises(MemoryError):
+        detector.set_params(max_memory_gb=0.999 * needed).score_samples(X)
 
 
 def test_memory_estimate_covers_the_arrays() -> None:
