@@ -8,6 +8,9 @@ from typing import Any
 
 from datasets.errors import DataError
 
+# The spellings that are read as booleans in a CSV file: a text in YAML or ARFF means the same.
+_BOOLEANS = frozenset({"True", "TRUE", "true", "False", "FALSE", "false"})
+
 
 @dataclass(frozen=True)
 class Expected:
@@ -162,16 +165,15 @@ class Definition:
 def label_key(value: Any) -> str:
     """Spell a label the same way whatever type a source gives it.
 
-    >>> [label_key(v) for v in (1, 1.0, "1", b" 1 ", True, "g")]
-    ['1', '1', '1', '1', 'true', 'g']
+    >>> [label_key(v) for v in (1, 1.0, "1", b" 1 ", True, "True", "TRUE", "g")]
+    ['1', '1', '1', '1', 'true', 'true', 'true', 'g']
     """
-    if isinstance(value, bool):
-        return str(value).lower()
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     if isinstance(value, bytes):
         value = value.decode("utf-8", errors="replace")
-    return str(value).strip()
+    text = str(value).strip()
+    return text.lower() if text in _BOOLEANS else text
 
 
 def _convert(key: str, value: Any, name: str) -> Any:

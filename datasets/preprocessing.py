@@ -167,7 +167,14 @@ def _resolve(columns: Sequence[str | int], features: pa.Table, key: str, where: 
                 f"{where}: {key} names {column!r}, which is no feature; "
                 f"the features are {_listed(names)}"
             )
-    return [names[column] if isinstance(column, int) else column for column in columns]
+    resolved = [names[column] if isinstance(column, int) else column for column in columns]
+    for name in resolved:
+        if resolved.count(name) > 1:
+            raise DataError(
+                f"{where}: {key} lists the column {name!r} {resolved.count(name)} times, by name "
+                "or by position; list it once"
+            )
+    return resolved
 
 
 def _n_missing(column: pa.ChunkedArray) -> int:
@@ -200,7 +207,8 @@ def _numbers(column: pa.ChunkedArray, name: str, where: str) -> NDArray[np.float
             f"{where}: {missing} of {len(column)} values are missing in column {name!r}; "
             "leave it out with drop_columns or drop_missing_columns, or fill them in first"
         )
-    values = column.cast(pa.float64()).to_numpy()
+    # Integers beyond 2**53 become the nearest float; Arrow calls that unsafe, and would refuse.
+    values = column.cast(pa.float64(), safe=False).to_numpy()
     if not np.isfinite(values).all():
         raise DataError(
             f"{where}: column {name!r} holds an infinite value in row "

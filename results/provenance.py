@@ -13,7 +13,7 @@ from results.tables.terminal import print_columns
 
 #: Differences between experiments that are no reason to doubt them.
 _MOMENTS = ("started", "finished", "ended")
-_VOLATILE = (*_MOMENTS, "pid", "time", "load")
+_VOLATILE = (*_MOMENTS, "pid", "time", "load", "content")  # each data set has a file of its own
 _UNCOMMITTED = "uncommitted changes"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import os
+import random
 import resource
 import sys
 import sysconfig
@@ -12,6 +13,8 @@ import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from runners import detectors, processes, scores
 
@@ -85,13 +88,23 @@ def run(
 def failure(status: str, error: BaseException) -> dict[str, Any]:
     """Return the fields of a record that tell of an exception."""
     reason = str(error) if isinstance(error, detectors.DetectorError) else _in_words(error)
+    full = "".join(traceback.format_exception(error))
     return {
         "status": status,
         "metrics": {},
         "curves": {},
-        "reason": " ".join(without_paths(reason).split())[:_LONGEST_REASON],
-        "traceback": without_paths("".join(traceback.format_exception(error)))[-_LONGEST:],
+        "reason": " ".join(without_paths(valid_text(reason)).split())[:_LONGEST_REASON],
+        "traceback": without_paths(valid_text(full))[-_LONGEST:],
     }
+
+
+def valid_text(text: str) -> str:
+    r"""Write out the lone surrogates of a text, which Python has in names that are no UTF-8.
+
+    >>> print(valid_text("caf\udce9.csv"))
+    caf\udce9.csv
+    """
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def without_paths(text: str) -> str:
@@ -127,6 +140,16 @@ def _limit_address_space(memory_limit_gb: float | None) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (room, hard))
 
 
+def _seed_shared_generators(random_state: int) -> None:
+    """Seed the generators that all of a process shares, for detectors that draw from them.
+
+    Otherwise they would go on from the state of the process that forked this one, the same for
+    all of its experiments and another in every run.
+    """
+    random.seed(random_state)
+    np.random.seed(random_state)  # noqa: NPY002
+
+
 def _measure(
     task: Mapping[str, Any],
     dataset: Any,
@@ -154,6 +177,7 @@ def _measure(
         "n_anomalies_train": int(split.y_train.sum()),
         "n_anomalies_test": int(split.y_test.sum()),
     }
+    _seed_shared_generators(split.random_state)
     detector = detectors.build(config["algorithm"], split.random_state, task["threads"])
     labels = detectors.asks_for_labels(detector)
     if labels and not task["allow_labels"]:

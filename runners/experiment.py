@@ -33,7 +33,8 @@ class Cell:
         The whole resolved configuration.
     content : str or None
         Digest of the user's file that the data come from, where they come from one: results on an
-        older version of it must not pass for results on this one.
+        older version of it must not pass for results on this one. Keys depend on it, and the
+        provenance of records names it.
     """
 
     algorithm: str

@@ -19,6 +19,7 @@ from results.encoding import Curves
 from results.record import Record, RecordError, read_record
 from results.store import RecordStore
 from runners import scores
+from runners.child import valid_text
 from runners.claims import FOLDER, Claims
 from runners.experiment import Experiment, Limits
 from runners.pool import POOL
@@ -257,6 +258,8 @@ def _record(
     cell = experiment.cell
     made = dict(started or provenance(limits.threads))
     made["finished"] = time.time()
+    if cell.content is not None:
+        made["content"] = cell.content
     known = dict(fields)
     known["curves"] = Curves(known.pop("curves", {}))
     return Record(
@@ -269,10 +272,19 @@ def _record(
         seed=cell.seed,
         split=experiment.split,
         limits=limits.recorded(),
-        config=dict(cell.config),
+        config=_with_valid_texts(cell.config),
         provenance=made,
         **known,
     )
+
+
+def _with_valid_texts(value: Any) -> Any:
+    """Return a configuration that any reader can write: a path may be no UTF-8."""
+    if isinstance(value, Mapping):
+        return {name: _with_valid_texts(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_with_valid_texts(item) for item in value]
+    return valid_text(value) if isinstance(value, str) else value
 
 
 def _outcome(kind: Kind, record: Record) -> Outcome:

@@ -143,7 +143,8 @@ def _load(end: socket.socket, task: Mapping[str, Any]) -> Any:
     try:
         dataset = load(task["dataset"], task["data"])
     except DataUnavailable as error:
-        messages.send(end, "no data", child.failure("no_data", error) | {"reason": str(error)})
+        reason = child.valid_text(str(error))
+        messages.send(end, "no data", child.failure("no_data", error) | {"reason": reason})
         return None
     # A wrong definition, a damaged file, a bug: the outcome of every experiment on this data.
     except BaseException as error:  # noqa: BLE001

@@ -77,6 +77,22 @@ def test_labels_are_compared_as_they_are_spelled(labels, anomalies, tmp_path):
     assert dataset.y.tolist() == [0, 0, 1]
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "arff"])
+@pytest.mark.parametrize("written", ["True", "true", "TRUE"])
+@pytest.mark.parametrize("listed", [True, "True", "true", "TRUE"])
+def test_booleans_are_one_label_however_they_are_written(suffix, written, listed, tmp_path):
+    no = {"True": "False", "true": "false", "TRUE": "FALSE"}[written]
+    path = tmp_path / f"my.{suffix}"
+    if suffix == "csv":
+        write(tmp_path, f"a,label\n1,{no}\n2,{written}\n")
+    elif suffix == "parquet":
+        pd.DataFrame({"a": [1, 2], "label": [no, written]}).to_parquet(path)
+    else:
+        head = f"@RELATION r\n@ATTRIBUTE a REAL\n@ATTRIBUTE label {{{no},{written}}}\n@DATA\n"
+        write(tmp_path, head + f"1,{no}\n2,{written}\n", "my.arff")
+    assert own(path, anomalies=[listed]).y.tolist() == [0, 1]
+
+
 def test_normal_labels_may_be_named_instead(tmp_path):
     assert own(write(tmp_path, TABLE), anomalies=None, normal=[0]).y.tolist() == [0, 0, 0, 1]
 
@@ -147,6 +163,17 @@ def test_booleans_are_numbers(tmp_path):
     assert dataset.X[:, 0].tolist() == [1, 0, 1]
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("number", [2**53 + 1, 2**53 + 3, -(2**53) - 1, 2**63, 2**64 - 1])
+def test_integers_that_are_no_floats_become_the_nearest(suffix, number, tmp_path):
+    path = write(tmp_path, f"a,label\n{number},0\n2,1\n")
+    if suffix == "parquet":
+        frame = pd.read_csv(path)
+        path = tmp_path / "my.parquet"
+        frame.to_parquet(path)
+    assert own(path).X[0, 0] == float(number)
+
+
 @pytest.mark.parametrize(
     ("text", "changes", "message"),
     [
@@ -168,6 +195,9 @@ def test_booleans_are_numbers(tmp_path):
         ("a,b,a\n1,2,0\n", {}, "column name 'a' occurs 2 times"),
         (TABLE, {"drop_columns": ["c"]}, "drop_columns names 'c', which is no feature"),
         (TABLE, {"keep_columns": ["label"]}, "keep_columns names 'label', which is no feature"),
+        (TABLE, {"keep_columns": [0, "a"]}, "keep_columns lists the column 'a' 2 times"),
+        (TABLE, {"keep_columns": ["b", "b", "b"]}, "keep_columns lists the column 'b' 3 times"),
+        (TABLE, {"drop_columns": [0, "a"]}, "drop_columns lists the column 'a' 2 times"),
         (TABLE, {"drop_columns": [2]}, "position 2, but features are counted from 0 to 1"),
         (TABLE, {"drop_columns": ["a", "b"]}, "no feature is left"),
         (TABLE, {"min_distinct": 9}, "no feature is left"),

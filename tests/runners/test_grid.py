@@ -1,8 +1,10 @@
 """Grids end to end in this process: records, resuming, skipping, sharing, reproducibility."""
 
 import json
+import shutil
 import time
 import types
+from dataclasses import replace
 
 import pytest
 
@@ -58,6 +60,37 @@ def test_records_of_a_cell(make_cell):
         assert {"commit", "dirty", "versions", "cpu", "cores", "memory_gb", "os"} <= set(made)
         assert made["threads"]["OMP_NUM_THREADS"] == "1"
         assert made["versions"]["scikit-learn"]
+
+
+@pytest.mark.parametrize("target", ["Healthy", "Raises", "IgnoresSignals"])
+def test_records_name_the_version_of_the_file(make_cell, target):
+    cell = replace(make_cell(target, n_splits=2, timeout=0.5), content="5e" * 32)
+    run_grid([cell])
+    records = list(store_of(cell))
+    assert {record.key for record in records} == set(cell.keys)
+    assert {record.provenance["content"] for record in records} == {cell.content}
+
+
+def test_records_of_data_without_a_file_name_no_version(make_cell):
+    cell = make_cell(n_splits=1)
+    run_grid([cell])
+    [record] = store_of(cell)
+    assert record.provenance.get("content") is None
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_records_are_valid_text_whatever_a_file_is_called(make_cell, tmp_path, there):
+    cell = make_cell(n_splits=1)
+    path = tmp_path / "caf\udce9.csv"
+    if there:
+        shutil.copy(cell.config["dataset"]["path"], path)
+    cell.config["dataset"]["path"] = str(path)
+    run_grid([cell])
+    [record] = store_of(cell)
+    assert record.status == ("ok" if there else "error")
+    assert record.key == cell.key(0)
+    assert record.config["dataset"]["path"] == str(tmp_path / r"caf\udce9.csv")
+    json.dumps(record.to_dict(), ensure_ascii=False).encode("utf-8")
 
 
 def test_a_finished_experiment_is_not_repeated(make_cell):

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 import time
 from pathlib import Path
@@ -61,6 +62,62 @@ def test_the_same_experiment_gives_the_same_bits(run, split):
     assert first["metrics"] == second["metrics"]
     assert first["curves"] == second["curves"]
     assert run(FOREST, split + 1)["curves"] != first["curves"]
+
+
+DRAWING = """
+import random
+import numpy as np
+
+class FromNumpy:
+    def fit(self, X):
+        self.drawn = np.random.random()
+
+    def score_samples(self, X):
+        return np.random.random(len(X)) + self.drawn
+
+class FromPython(FromNumpy):
+    def fit(self, X):
+        self.drawn = random.random()
+
+    def score_samples(self, X):
+        return [random.random() + self.drawn for _ in X]
+
+class WhenBuilt(FromNumpy):
+    def __init__(self):
+        self.rng = np.random.RandomState(np.random.randint(1000000))
+
+    def score_samples(self, X):
+        return self.rng.random_sample(len(X))
+"""
+
+
+@pytest.fixture(scope="module")
+def draw_afresh(tmp_path_factory):
+    """Return a function that runs one of these detectors with scores kept, in one of two workers."""
+    folder = tmp_path_factory.mktemp("drawing")
+    (folder / "drawing.py").write_text(DRAWING)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [*sys.path, str(folder)])
+        workers = [Worker(threads=1), Worker(threads=1)]
+
+    def draw(cell, split, which):
+        return workers[which].run(Experiment(cell, split), Limits(20))
+
+    yield draw
+    for worker in workers:
+        worker.close()
+
+
+@pytest.mark.parametrize("name", ["FromNumpy", "FromPython", "WhenBuilt"])
+def test_what_is_drawn_from_shared_generators_follows_from_the_split(draw_afresh, make_cell, name):
+    cell = make_cell(f"drawing.{name}", keep_scores=True)
+    first, again = draw_afresh(cell, 0, 0), draw_afresh(cell, 0, 1)
+    assert first["status"] == "ok"
+    assert first["metrics"] == again["metrics"]
+    assert first["curves"] == again["curves"]
+    other = draw_afresh(cell, 1, 0)
+    assert other["metrics"] != first["metrics"]
+    assert set(other["scores"][1]).isdisjoint(first["scores"][1])
 
 
 @pytest.mark.parametrize("target", ["SlowToScore", "IgnoresSignals", "ForksChildren"])
@@ -151,6 +208,16 @@ def test_data_that_cannot_be_had_are_asked_for_once(shared_worker, make_cell, tm
         result = shared_worker.run(Experiment(cell, split), Limits(5))
         assert result["status"] in ("no_data", "error")
         assert "none.csv" in result["reason"]
+
+
+def test_reasons_are_valid_text_whatever_a_file_is_called(shared_worker, make_cell, tmp_path):
+    cell = make_cell()
+    cell.config["dataset"]["path"] = str(tmp_path / "caf\udce9.csv")
+    result = shared_worker.run(Experiment(cell, 0), Limits(5))
+    assert result["status"] == "error"
+    for text in (result["reason"], result["traceback"]):
+        assert r"caf\udce9.csv" in text
+        text.encode("utf-8")
 
 
 def test_a_run_that_is_aborted_leaves_nothing(run, shared_worker):
