@@ -46,6 +46,7 @@ report: $(INSTALLED) ## Write output/report.html from the records
 published: $(INSTALLED) ## Regenerate results/published/, REPRODUCTION.md and README.md from the packed records
 	for part in tables figures statistics report; do \
 	  $(PY) -m results $$part --records results/published --output results/published || exit; done
+	$(PY) -m results tables --transposed --records results/published/trials --output results/published/trials
 	for file in results/REPRODUCTION.md README.md; do \
 	  $(PY) -m results reproduction --file $$file --output results/published \
 	    $(addprefix --records ,results/published $(wildcard results/published/variants)) || exit; done

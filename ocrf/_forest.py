@@ -57,7 +57,9 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         (low, high) is drawn from anew for each tree, uniformly on a logarithmic scale.
     max_depth : "auto", int or None, default="auto"
         Depth at which nodes become leaves, the root's being 0. "auto" is the logarithm of the
-        sub-sample's size to base 2, rounded up; None sets no bound.
+        sub-sample's size to base 2, rounded up, as in isolation forest and in the published
+        experiments (the paper's text has the size of the whole training sample); None sets no
+        bound.
     criterion : {"gini", "entropy"}, default="gini"
         The one-class proxy that a split minimises. The paper's entropy proxy is the inliers' part
         of the two-class one; it separates two modes of the data less readily than Gini does.

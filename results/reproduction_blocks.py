@@ -136,7 +136,19 @@ def side_by_side(table: pd.DataFrame, setting: str) -> str:
             markdown(["data set", *columns], body),
             "",
         ]
-    return "\n".join(parts)
+    return "\n".join([*parts, _legend(rows)])
+
+
+def _legend(rows: pd.DataFrame) -> str:
+    marks = set(rows["mark"])
+    entries = []
+    if (rows["verdict"] == "differs").any():
+        entries.append("bold: differs")
+    if "NA" in marks or rows["published"].isna().any():
+        entries.append("NA: not finished within the time limit")
+    if "--" in marks:
+        entries.append("--: not run")
+    return f"{'; '.join(entries)}." if entries else ""
 
 
 def _beside(row: dict) -> str:

@@ -15,9 +15,12 @@ PACKED = sorted(PUBLISHED.glob("*.parquet"))
 
 
 @pytest.mark.skipif(not PACKED, reason="no run is published yet")
-def test_tables_are_regenerated_from_the_packed_records(tmp_path):
-    assert main(["tables", "--records", str(PUBLISHED), "--output", str(tmp_path)]) == 0
-    folder = PUBLISHED / "tables"
+@pytest.mark.parametrize(
+    ("records", "options"), [(PUBLISHED, []), (PUBLISHED / "trials", ["--transposed"])]
+)
+def test_tables_are_regenerated_from_the_packed_records(tmp_path, records, options):
+    assert main(["tables", *options, "--records", str(records), "--output", str(tmp_path)]) == 0
+    folder = records / "tables"
     paths = [*folder.glob("table*"), *folder.glob("standalone.tex")]
     committed = {path.name: path.read_bytes() for path in paths}
     assert any(name.startswith("table2_novelty") for name in committed)

@@ -94,6 +94,7 @@ def test_a_rerun_with_other_numbers_keeps_sentences_and_reasons(paper_records, r
     assert "161 of 162" in text
     assert "R draws, differently." in text
     assert "**0.500 (0.896)**" in text
+    assert "\nbold: differs; NA: not finished within the time limit.\n" in text
 
 
 def test_what_is_said_to_be_unexplained_does_not_count_as_explained(tmp_path, recorder):
