@@ -84,7 +84,7 @@ def write_statistics(
         parts = [f"# {section.title}", ""]
         for title, texts, table in blocks:
             output.console.print(Text(f"\n{title}", style="italic"))
-            parts += [f"## {title.capitalize()}", "", *(f"{text}\n" for text in texts)]
+            parts += [f"## {title[:1].upper()}{title[1:]}", "", *(f"{text}\n" for text in texts)]
             for text in texts:
                 output.console.print(text)
             if table:
