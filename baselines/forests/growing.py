@@ -118,6 +118,8 @@ def grow_tree(
     threshold = np.empty(capacity, dtype=np.float64)
     left = np.empty(capacity, dtype=np.int32)
     vote = np.empty(capacity, dtype=np.int8)
+    right_order = np.empty(n_points, dtype=np.int32)
+    right_weight = np.empty(n_points, dtype=np.uint64)
     space = make_workspace(n_points, n_samples)
     candidates = np.arange(n_features)
 
@@ -200,18 +202,23 @@ def grow_tree(
         if best_feature < 0:
             continue
 
+        # Without a branch, which nothing could predict, and keeping the order: points in ascending
+        # order are read from memory in passing.
         rank = points.ranks[best_feature]
         i = start
-        j = stop - 1
-        while i <= j:
-            point = order[i]
-            if rank[point] <= best_low:
-                i += 1
-            else:
-                order[i] = order[j]
-                order[j] = point
-                weight[i], weight[j] = weight[j], weight[i]
-                j -= 1
+        n_right = 0
+        for position in range(start, stop):
+            point = order[position]
+            both = weight[position]
+            goes_right = rank[point] > best_low
+            order[i] = point
+            weight[i] = both
+            right_order[n_right] = point
+            right_weight[n_right] = both
+            n_right += goes_right
+            i += not goes_right
+        order[i:stop] = right_order[:n_right]
+        weight[i:stop] = right_weight[:n_right]
         feature[node] = best_feature
         levels = points.levels[best_feature]
         threshold[node] = midpoint(levels[best_low], levels[best_high])
