@@ -11,6 +11,7 @@ from ._nodes import Nodes, room_for_nodes
 from ._planting import RankedData
 from ._scratch import scratch, settled
 from ._threads import map_in_threads
+from ._trees import Trees, join_trees
 from ._workspace import WorkSpace, new_work_space
 
 # More blocks than threads even out the load.
@@ -68,16 +69,6 @@ def _grow_block(data: RankedData, seeds: np.ndarray, settings: Settings, work: W
     return block
 
 
-def mean_importances(blocks: list[Block], n_features: int) -> np.ndarray:
-    """Return the importances of all features, averaged over the trees."""
-    total = np.zeros(n_features)
-    for block in blocks:
-        for feature, importance in block.importances:
-            # One after the other: the same sum whatever the blocks.
-            np.add.at(total, feature, importance)
-    return total / sum(len(block.n_nodes) for block in blocks)
-
-
 def grow_blocks(
     data: RankedData, seeds: np.ndarray, settings: Settings, n_jobs: int
 ) -> list[Block]:
@@ -109,3 +100,32 @@ def grow_blocks(
     shares = map_in_threads(grow_some, range(n_threads), n_threads)
     grown = sorted((pair for share in shares for pair in share), key=lambda pair: pair[0])
     return [block for _, block in grown]
+
+
+def join_blocks(blocks: list[Block], n_features: int) -> tuple[Trees, np.ndarray, np.ndarray]:
+    """Return the trees of all blocks, which are emptied, and what is told of them.
+
+    Returns
+    -------
+    trees : Trees
+    gammas : float64 array of shape (n_trees,)
+    importances : float64 array of shape (n_features,)
+        Means over the trees, scaled to sum to 1, or all zero.
+    """
+    parts = [part for block in blocks for part in block.parts]
+    n_nodes = np.concatenate([block.n_nodes for block in blocks])
+    gammas = np.concatenate([block.gammas for block in blocks])
+    importances = _mean_importances(blocks, n_features)
+    total = importances.sum()
+    blocks.clear()
+    return join_trees(parts, n_nodes), gammas, importances / total if total > 0 else importances
+
+
+def _mean_importances(blocks: list[Block], n_features: int) -> np.ndarray:
+    """Return the importances of all features, averaged over the trees."""
+    total = np.zeros(n_features)
+    for block in blocks:
+        for feature, importance in block.importances:
+            # One after the other: the same sum whatever the blocks.
+            np.add.at(total, feature, importance)
+    return total / sum(len(block.n_nodes) for block in blocks)

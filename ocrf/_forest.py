@@ -11,13 +11,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._arrays import read_only
-from ._blocks import Block, grow_blocks, mean_importances
+from ._blocks import grow_blocks, join_blocks
 from ._criteria import CRITERIA
 from ._growing import ADVERSARIES, Settings
 from ._grown import grown_forest
 from ._ordering import sorts_node_by_node
 from ._params import (
     PARAMETER_CONSTRAINTS,
+    refuse_overflowing_ranges,
     resolve_gamma,
     resolve_log_densities,
     resolve_max_depth,
@@ -29,7 +30,7 @@ from ._presort import rank_columns
 from ._sampling import sample_features, sample_rows
 from ._scoring import is_depth
 from ._tree import OneClassTree
-from ._trees import Trees, join_trees, unpack_tree
+from ._trees import unpack_tree
 
 
 class OneClassRF(OutlierMixin, BaseEstimator):
@@ -215,7 +216,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         rows = read_only(X)
         data = RankedData(rows, *rank_columns(rows, n_jobs))
         box = data.lower, data.upper
-        self._refuse_overflowing_ranges(*box)
+        refuse_overflowing_ranges(*box, getattr(self, "feature_names_in_", None))
         min_log_density, max_log_density = resolve_log_densities(
             self.min_log_density, self.max_log_density
         )
@@ -237,7 +238,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         blocks = grow_blocks(data, self._tree_seeds, settings, n_jobs)
         # The trees take their place: no more memory is held than there must be.
         del data, rows
-        trees = self._join(blocks)
+        trees, self.gammas_, self.feature_importances_ = join_blocks(blocks, n_features)
         self._grown = grown_forest(trees, self.scoring, self.max_samples_, box, self.out_of_bounds)
 
         if self.contamination == "auto":
@@ -328,25 +329,3 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             sample_rows(seed, self._n_samples_fit, self.max_samples_).astype(np.int64)
             for seed in self._tree_seeds
         ]
-
-    def _refuse_overflowing_ranges(self, lower: np.ndarray, upper: np.ndarray) -> None:
-        with np.errstate(over="ignore"):
-            overflowing = np.flatnonzero(np.isinf(upper - lower))
-        if overflowing.size:
-            column = overflowing[0]
-            names = getattr(self, "feature_names_in_", None)
-            name = column if names is None else repr(names[column])
-            raise ValueError(
-                f"OneClassRF: column {name} of X spans more than a float64 can hold; rescale it."
-            )
-
-    def _join(self, blocks: list[Block]) -> Trees:
-        """Join the trees of the blocks, which are emptied, and sum up what is told of them."""
-        parts = [part for block in blocks for part in block.parts]
-        n_nodes = np.concatenate([block.n_nodes for block in blocks])
-        self.gammas_ = np.concatenate([block.gammas for block in blocks])
-        importances = mean_importances(blocks, self.n_features_in_)
-        total = importances.sum()
-        self.feature_importances_ = importances / total if total > 0 else importances
-        blocks.clear()
-        return join_trees(parts, n_nodes)

@@ -7,6 +7,8 @@ import warnings
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 # Private, but what scikit-learn's own estimators and those of its ecosystem validate with.
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
@@ -135,3 +137,17 @@ def resolve_log_densities(
     low = -math.inf if min_log_density is None else float(min_log_density)
     high = math.inf if max_log_density is None else float(max_log_density)
     return low, high
+
+
+def refuse_overflowing_ranges(
+    lower: np.ndarray, upper: np.ndarray, names: np.ndarray | None
+) -> None:
+    """Raise ValueError for a column whose range is no number, naming it where names are known."""
+    with np.errstate(over="ignore"):
+        overflowing = np.flatnonzero(np.isinf(upper - lower))
+    if overflowing.size:
+        column = overflowing[0]
+        name = column if names is None else repr(names[column])
+        raise ValueError(
+            f"OneClassRF: column {name} of X spans more than a float64 can hold; rescale it."
+        )

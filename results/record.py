@@ -35,6 +35,17 @@ class RecordError(ValueError):
     """A record file cannot be read; the message says why."""
 
 
+def valid_text(text: str) -> str:
+    r"""Write out the lone surrogates of a text, which Python has in names that are no UTF-8.
+
+    Examples
+    --------
+    >>> print(valid_text("caf\udce9.csv"))
+    caf\udce9.csv
+    """
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 @dataclass(frozen=True)
 class Record:
     """The outcome of one experiment: one fit and one scoring on one split.
@@ -107,9 +118,8 @@ class Record:
             raise RecordError(f"key {self.key!r} is no hexadecimal digest")
         for name in ("reason", "traceback"):
             if (text := getattr(self, name)) is not None:
-                # Names of files in it may be no valid Unicode, which tables and Parquet refuse.
-                valid = text.encode("utf-8", "backslashreplace").decode("utf-8")
-                object.__setattr__(self, name, valid)
+                # Tables and Parquet refuse what is no valid Unicode.
+                object.__setattr__(self, name, valid_text(text))
 
     @property
     def label(self) -> str:

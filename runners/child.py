@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from results.record import valid_text
 from runners import detectors, processes, scores
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -96,15 +97,6 @@ def failure(status: str, error: BaseException) -> dict[str, Any]:
         "reason": " ".join(without_paths(valid_text(reason)).split())[:_LONGEST_REASON],
         "traceback": without_paths(valid_text(full))[-_LONGEST:],
     }
-
-
-def valid_text(text: str) -> str:
-    r"""Write out the lone surrogates of a text, which Python has in names that are no UTF-8.
-
-    >>> print(valid_text("caf\udce9.csv"))
-    caf\udce9.csv
-    """
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def without_paths(text: str) -> str:

@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from results.encoding import Curves
-from results.record import Record, RecordError, read_record
+from results.record import Record, RecordError, read_record, valid_text
 from results.store import RecordStore
 from runners import scores
-from runners.child import valid_text
 from runners.claims import FOLDER, Claims
 from runners.experiment import Experiment, Limits
 from runners.pool import POOL

@@ -27,6 +27,7 @@ import traceback
 from collections.abc import Mapping
 from typing import Any
 
+from results.record import valid_text
 from runners import child, messages, processes
 
 _PRELOADED = (
@@ -143,7 +144,7 @@ def _load(end: socket.socket, task: Mapping[str, Any]) -> Any:
     try:
         dataset = load(task["dataset"], task["data"])
     except DataUnavailable as error:
-        reason = child.valid_text(str(error))
+        reason = valid_text(str(error))
         messages.send(end, "no data", child.failure("no_data", error) | {"reason": reason})
         return None
     # A wrong definition, a damaged file, a bug: the outcome of every experiment on this data.
