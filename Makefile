@@ -4,7 +4,7 @@ PYTHON     ?= python3
 VENV       := .venv
 PY         := $(VENV)/bin/python
 INSTALLED  := $(VENV)/.installed
-EXPERIMENT ?= benchmark
+GRID ?= benchmark
 # Hydra overrides, e.g. ARGS="algorithm=iforest,lof n_splits=3"
 ARGS       ?=
 OUTPUT     ?= output
@@ -27,8 +27,8 @@ $(INSTALLED): requirements.lock pyproject.toml
 	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-benchmark: $(INSTALLED) ## Run an experiment and print its tables (EXPERIMENT=paper ARGS="algorithm=iforest,lof")
-	$(PY) -m runners experiment=$(EXPERIMENT) output=$(OUTPUT) $(ARGS); status=$$?; \
+benchmark: $(INSTALLED) ## Run a grid and print its tables (GRID=paper ARGS="algorithm=iforest,lof")
+	$(PY) -m runners grid=$(GRID) output=$(OUTPUT) $(ARGS); status=$$?; \
 	$(PY) -m results tables --output $(OUTPUT) && exit $$status
 
 data: $(INSTALLED) ## Fetch every data set into the data home, for machines without a network
@@ -43,13 +43,13 @@ figures: $(INSTALLED) ## Draw the figures from the records (PDF, PNG)
 report: $(INSTALLED) ## Write output/report.html from the records
 	$(PY) -m results report --output $(OUTPUT) $(ARGS)
 
-published: $(INSTALLED) ## Regenerate results/published/, REPRODUCTION.md and README.md from the packed records
+published: $(INSTALLED) ## Regenerate results/runs/, REPRODUCTION.md and README.md from the packed records
 	for part in tables figures statistics report; do \
-	  $(PY) -m results $$part --records results/published --output results/published || exit; done
-	$(PY) -m results tables --transposed --records results/published/trials --output results/published/trials
+	  $(PY) -m results $$part --records results/runs --output results/runs || exit; done
+	$(PY) -m results tables --transposed --records results/runs/trials --output results/runs/trials
 	for file in results/REPRODUCTION.md README.md; do \
-	  $(PY) -m results reproduction --file $$file --output results/published \
-	    $(addprefix --records ,results/published $(wildcard results/published/variants)) || exit; done
+	  $(PY) -m results reproduction --file $$file --output results/runs \
+	    $(addprefix --records ,results/runs $(wildcard results/runs/variants)) || exit; done
 
 theory: $(INSTALLED) ## Draw the paper's illustrations of the method
 	$(PY) -m runners.theory --output $(OUTPUT) $(ARGS)
@@ -59,7 +59,7 @@ speed: $(INSTALLED) ## Time OneClassRF against isolation forests, and the other 
 	$(PY) -m runners.speed.baselines
 
 faults: $(INSTALLED) ## Break experiments in every way the runner must survive, and print what happened
-	$(PY) -m runners.faults $(ARGS)
+	$(PY) -m tests.faults $(ARGS)
 
 test: $(INSTALLED) ## Run the whole test suite
 	$(PY) -m pytest --numprocesses $(JOBS) --dist loadfile $(TESTS)

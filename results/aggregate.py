@@ -25,7 +25,7 @@ def make_cells(frame: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     frame : DataFrame
-        As :attr:`results.experiments.Experiments.frame`.
+        As :attr:`results.records.frame.Experiments.frame`.
 
     Returns
     -------

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from results.aggregate import make_cells
-from results.experiments import Experiments, load_experiments
 from results.options import (
     common_options,
     metrics_option,
@@ -17,7 +16,8 @@ from results.options import (
     table_options,
 )
 from results.output import Output
-from results.selection import Search
+from results.records.frame import Experiments, load_experiments
+from results.records.selection import Search
 from results.tables.terminal import make_console
 
 
@@ -143,7 +143,7 @@ def _export(options: argparse.Namespace, output: Output) -> None:
 
 
 def _compare(options: argparse.Namespace, output: Output) -> None:
-    from results.comparison_output import write_comparison
+    from results.reproduction.comparison_output import write_comparison
 
     write_comparison(_load(options, output), output)
 
@@ -158,14 +158,14 @@ def _report(options: argparse.Namespace, output: Output) -> None:
 
 
 def _protocols(options: argparse.Namespace, output: Output) -> None:
-    from results.protocols_output import write_protocols
+    from results.reproduction.departures_output import write_protocols
 
     write_protocols(_load(options, output), output)
 
 
 def _reproduction(options: argparse.Namespace, output: Output) -> None:
-    from results.reasons import REASONS
-    from results.reproduction import FILE_NAME, write_reproduction
+    from results.reproduction.document import FILE_NAME, write_reproduction
+    from results.reproduction.reasons import REASONS
 
     file = options.file or options.output / FILE_NAME
     write_reproduction(_load(options, output), output, file, options.reasons or REASONS)
@@ -190,7 +190,7 @@ def _histogram(options: argparse.Namespace, output: Output) -> None:
 
 
 def _statistics(options: argparse.Namespace, output: Output) -> None:
-    from results.statistics_output import write_statistics
+    from results.statistics.write import write_statistics
 
     write_statistics(_load(options, output), output, options.metrics)
 
@@ -208,14 +208,14 @@ def _status(options: argparse.Namespace, output: Output) -> None:
 
 
 def _provenance(options: argparse.Namespace, output: Output) -> None:
-    from results.provenance import print_provenance
+    from results.records.provenance import print_provenance
 
     print_provenance(_load(options, output).frame, output)
 
 
 def _pack(options: argparse.Namespace, output: Output) -> None:
-    from results.pack import pack
-    from results.sources import open_records
+    from results.records.opening import open_records
+    from results.records.pack import pack
 
     if options.file.suffix != ".parquet":
         raise ValueError(
@@ -238,9 +238,9 @@ def _pack(options: argparse.Namespace, output: Output) -> None:
 
 
 def _unpack(options: argparse.Namespace, output: Output) -> None:
-    from results.pack import unpack
-    from results.sources import packed_files
-    from results.store import RecordStore
+    from results.records.opening import packed_files
+    from results.records.pack import unpack
+    from results.records.store import RecordStore
 
     path, *more = records_paths(options)
     if more:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from results.metrics import METRICS
-from results.selection import Selection
+from results.records.selection import Selection
 
 
 def names(text: str) -> tuple[str, ...]:

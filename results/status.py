@@ -8,8 +8,8 @@ from itertools import product
 import pandas as pd
 
 from results.aggregate import labelled_in, make_cells, mark_meanings
-from results.experiments import Experiments
 from results.output import Output
+from results.records.frame import Experiments
 from results.tables.terminal import print_columns
 from results.vocabulary import MARKS, PARTIAL, SETTINGS, algorithm_order, flagged
 

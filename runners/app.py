@@ -17,8 +17,8 @@ from omegaconf.errors import OmegaConfBaseException
 from runners import launcher
 from runners.configuration import cell_from_config
 from runners.grid import run_grid
+from runners.isolation.pool import POOL
 from runners.kernels import drop_stale_kernels
-from runners.pool import POOL
 from runners.summary import Summary, UsageError
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -63,7 +63,7 @@ def _own_parameters(config: DictConfig, name: str) -> dict[str, Any]:
     )
     # Only overrides on the command line and experiment files change parameters.
     node = config.algorithm
-    if touched or config.hydra.runtime.choices.get("experiment"):
+    if touched or config.hydra.runtime.choices.get("grid"):
         node = _defaults(config, name)
     plain = OmegaConf.to_container(node, resolve=False)
     assert isinstance(plain, dict)

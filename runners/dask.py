@@ -18,7 +18,7 @@ from typing import Any
 
 from joblib import cpu_count, parallel_config
 
-from runners.claims import FOLDER
+from runners.locks import FOLDER
 from runners.summary import UsageError
 from runners.supervise import Run
 

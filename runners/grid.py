@@ -16,11 +16,11 @@ from typing import Any
 
 from joblib import Parallel, cpu_count, delayed, parallel_config
 
-from results.record import FAILED_STATUSES
-from results.store import RecordStore
+from results.records.record import FAILED_STATUSES
+from results.records.store import RecordStore
 from runners.experiment import Cell, Experiment
 from runners.gridfile import describe
-from runners.pool import POOL
+from runners.isolation.pool import POOL
 from runners.preflight import check_settings, check_writable
 from runners.progress import Progress, log, log_to
 from runners.schedule import Plan, Schedule, make_plan

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from results.files import write_atomically
-from results.store import RecordStore
-from runners.claims import FOLDER
+from results.records.files import write_atomically
+from results.records.store import RecordStore
 from runners.experiment import Cell
+from runners.locks import FOLDER
 
 
 def describe(cells: Sequence[Cell], output: Path, store: RecordStore) -> None:

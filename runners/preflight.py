@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from results.files import write_atomically
-from runners.claims import FOLDER
+from results.records.files import write_atomically
 from runners.experiment import Cell
+from runners.locks import FOLDER
 from runners.progress import MODES
 from runners.summary import UsageError
 

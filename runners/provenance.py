@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from runners.worker import thread_environment
+from runners.isolation.worker import thread_environment
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = (

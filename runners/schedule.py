@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from results.files import safe_name
-from results.record import NA_STATUSES, Record, RecordError, read_record
-from results.store import RecordStore
+from results.records.files import safe_name
+from results.records.record import NA_STATUSES, Record, RecordError, read_record
+from results.records.store import RecordStore
 from runners.experiment import Cell, Experiment, Limits
 from runners.supervise import is_final
 

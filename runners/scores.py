@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from results.files import write_atomically
-from results.record import Record
-from results.store import RecordStore
+from results.records.files import write_atomically
+from results.records.record import Record
+from results.records.store import RecordStore
 
 FOLDER = "scores"
 

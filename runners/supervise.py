@@ -15,16 +15,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from results.encoding import Curves
-from results.record import Record, RecordError, read_record, valid_text
-from results.store import RecordStore
+from results.records.encoding import Curves
+from results.records.record import Record, RecordError, read_record, valid_text
+from results.records.store import RecordStore
 from runners import scores
-from runners.claims import FOLDER, Claims
 from runners.experiment import Experiment, Limits
-from runners.pool import POOL
+from runners.isolation.pool import POOL
+from runners.isolation.watch import AbortedError
+from runners.isolation.worker import HolderDiedError, StartError, WorkerDiedError
+from runners.locks import FOLDER, Claims
 from runners.provenance import provenance
-from runners.watch import AbortedError
-from runners.worker import HolderDiedError, StartError, WorkerDiedError
 
 Kind = Literal["ran", "shared", "busy", "aborted", "store", "start"]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from results.ablations.studies import Study
-from results.statistics import bootstrap_intervals, holm, wilcoxon_holm, win_tie_loss
+from results.statistics.rank_tests import bootstrap_intervals, holm, wilcoxon_holm, win_tie_loss
 
 METRICS = ("average_precision", "roc_auc")
 _PAIR = ["dataset", "seed", "split"]

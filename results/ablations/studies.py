@@ -38,7 +38,7 @@ class Study:
     Attributes
     ----------
     name : str
-        ``experiment=ablation_<name>`` runs it.
+        ``grid=ablation_<name>`` runs it.
     title, question : str
     values : dict of str to tuple
         The values of each varied parameter, in the order of the tables.
@@ -55,7 +55,7 @@ class Study:
     @property
     def command(self) -> str:
         """What runs the study's experiments."""
-        return f"python -m runners experiment=ablation_{self.name} output=output/ablations"
+        return f"python -m runners grid=ablation_{self.name} output=output/ablations"
 
     @cached_property
     def levels(self) -> dict[str, str]:

@@ -12,11 +12,11 @@ from results.ablations.effects import METRICS, Effects, effects
 from results.ablations.figures import draw
 from results.ablations.studies import STUDIES, TARGET, Study
 from results.ablations.tables import contrast_markdown, dataset_markdown, summary_markdown, to_csv
-from results.experiments import Experiments
 from results.figures.style import render
 from results.output import Output
-from results.provenance import tabulate, warnings_of
-from results.reproduction import marked, update
+from results.records.frame import Experiments
+from results.records.provenance import tabulate, warnings_of
+from results.reproduction.document import marked, update
 from results.tables.text import markdown
 from results.vocabulary import METRIC_HEADINGS
 
@@ -47,7 +47,7 @@ def write_ablations(experiments: Experiments, output: Output, file: Path | None 
     for study, found in results.items():
         name = f"ablation_{study.name}"
         if not found:
-            output.remarks.append(f"not run: experiment={name}")
+            output.remarks.append(f"not run: grid={name}")
             blocks[name] = f"Not run: `{study.command}`"
             continue
         blocks[name] = block(study, found)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from results.aggregate import CELL
 from results.figures.style import looks, new_figure, styled
 from results.metrics import curve_area, grid
-from results.record import Record, RecordError
+from results.records.record import Record, RecordError
 from results.rounding import format_number
 from results.vocabulary import SETTINGS
 

@@ -8,7 +8,7 @@ import scikit_posthocs as sp
 from matplotlib.figure import Figure
 
 from results.figures.style import new_figure, styled
-from results.statistics import ALPHA, Comparison
+from results.statistics.rank_tests import ALPHA, Comparison
 from results.vocabulary import display_name
 
 

@@ -9,8 +9,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
 from results.aggregate import in_order
-from results.comparison import TOLERANCE
 from results.figures.style import looks, new_figure, styled
+from results.reproduction.comparison import TOLERANCE
 from results.vocabulary import METRIC_HEADINGS, PAPER_METRICS, SETTINGS, display_name
 
 #: Differences above this are named although the spread may cover them.
@@ -56,7 +56,8 @@ def comparison_scatter(table: pd.DataFrame, *, n_named: int = 6) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        As :func:`results.comparison.compare`; only the algorithms that repeat a column are drawn.
+        As :func:`results.reproduction.comparison.compare`; only the algorithms that repeat a
+        column are drawn.
         Filled markers: novelty detection; empty ones: outlier detection.
     n_named : int
         The cells farthest from their published value are named.

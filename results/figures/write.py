@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from matplotlib.figure import Figure
 
 from results.aggregate import in_order, make_cells
-from results.comparison import compare
-from results.experiments import Experiments
 from results.figures.bars import bar_chart
 from results.figures.boxes import box_plots
 from results.figures.curves import curve_figure, mean_curves
@@ -18,7 +16,9 @@ from results.figures.scatter import comparison_scatter
 from results.figures.style import looks, render
 from results.figures.times import time_figure
 from results.output import Output, safe
-from results.statistics_output import sections
+from results.records.frame import Experiments
+from results.reproduction.comparison import compare
+from results.statistics.write import sections
 from results.tables.write import slices
 from results.vocabulary import METRIC_HEADINGS, display_name
 

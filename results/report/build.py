@@ -13,18 +13,18 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from results.aggregate import make_cells
-from results.comparison import VERDICT_MEANINGS, compare
-from results.comparison_output import headline, printed_rows, summary_rows
-from results.experiments import Experiments
 from results.figures.style import render
 from results.figures.write import draw_all
 from results.output import Output, safe
-from results.protocols import effects, missing
-from results.protocols_output import CAPTION, COLUMNS, NOTE, rows_of
-from results.provenance import tabulate, warnings_of
+from results.records.frame import Experiments
+from results.records.provenance import tabulate, warnings_of
 from results.report.grids import Grid, from_rows, from_table
-from results.statistics import win_tie_loss
-from results.statistics_output import (
+from results.reproduction.comparison import VERDICT_MEANINGS, compare
+from results.reproduction.comparison_output import headline, printed_rows, summary_rows
+from results.reproduction.departures import effects, missing
+from results.reproduction.departures_output import CAPTION, COLUMNS, NOTE, rows_of
+from results.statistics.rank_tests import win_tie_loss
+from results.statistics.write import (
     Section,
     algorithm_rows,
     pair_tables,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from results.aggregate import make_cells
-from results.experiments import Experiments
 from results.output import Output, safe
 from results.published import TABLES
+from results.records.frame import Experiments
 from results.tables import datasets
 from results.tables.build import build_table
 from results.tables.latex import standalone, table_to_latex

@@ -10,8 +10,8 @@ import numpy as np
 
 from results import published
 from results.metrics import curve_area, grid
-from results.record import Record
-from results.store import RecordStore
+from results.records.record import Record
+from results.records.store import RecordStore
 from results.vocabulary import is_transductive
 
 N_SPLITS = 10

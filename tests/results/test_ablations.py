@@ -16,9 +16,9 @@ from results.ablations.effects import effects, summarise
 from results.ablations.studies import REFERENCE, STUDIES, TARGET
 from results.ablations.write import FILE, skeleton, write_ablations
 from results.cli import main
-from results.experiments import from_records
 from results.output import Output
-from results.store import RecordStore
+from results.records.frame import from_records
+from results.records.store import RecordStore
 from results.tables.terminal import make_console
 from tests.results.support import make_record, write_fast
 
@@ -63,8 +63,8 @@ def test_the_reference_is_the_estimators_defaults():
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_studies_are_what_their_experiment_runs(study):
-    """conf/experiment/ablation_*.yaml sweeps the combinations that the tables show."""
-    swept = OmegaConf.load(CONF / "experiment" / f"ablation_{study.name}.yaml")
+    """conf/grid/ablation_*.yaml sweeps the combinations that the tables show."""
+    swept = OmegaConf.load(CONF / "grid" / f"ablation_{study.name}.yaml")
     params = OmegaConf.to_container(swept.hydra.sweeper.params)
     algorithms = str(params.pop("algorithm", "oneclassrf_text")).split(",")
     parameters = {name.removeprefix("algorithm."): text for name, text in params.items()}
@@ -222,8 +222,8 @@ def test_files_are_written_and_sentences_kept(tmp_path):
     assert "My sentence." in text
     assert "| +0.05" in text
     assert "out_of_bounds alone" in text
-    assert "Not run: `python -m runners experiment=ablation_depth" in text
-    assert "not run: experiment=ablation_depth" in output.remarks
+    assert "Not run: `python -m runners grid=ablation_depth" in text
+    assert "not run: grid=ablation_depth" in output.remarks
     for suffix in ("pdf", "png"):
         assert (tmp_path / "out" / "figures" / f"ablation_gamma.{suffix}").stat().st_size > 5000
     table = pd.read_csv(tmp_path / "out" / "tables" / "ablation_gamma.csv")
@@ -257,8 +257,8 @@ def test_records_without_ablations_are_refused(tmp_path, capsys):
 
 
 def test_the_published_document_is_that_of_the_published_records(tmp_path, monkeypatch):
-    """Every number of results/ABLATIONS.md comes from results/published/ablations/ablations.parquet."""
+    """Every number of results/ABLATIONS.md comes from results/runs/ablations/ablations.parquet."""
     without_figures(monkeypatch)
-    records = FILE.parent / "published" / "ablations" / "ablations.parquet"
+    records = FILE.parent / "runs" / "ablations" / "ablations.parquet"
     assert main(["ablations", "--records", str(records), "--output", str(tmp_path)]) == 0
     assert (tmp_path / "ABLATIONS.md").read_text() == FILE.read_text()

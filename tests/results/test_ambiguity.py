@@ -2,8 +2,8 @@
 
 import pytest
 
-from results.experiments import from_records
-from results.selection import Selection, SelectionError
+from results.records.frame import from_records
+from results.records.selection import Selection, SelectionError
 from tests.results.support import key_of, make_record
 
 

@@ -5,11 +5,11 @@ import math
 import pytest
 
 from results.aggregate import make_cells
-from results.comparison import compare, only_by_spread, overall, summarise, verdict
-from results.comparison_output import headline, to_markdown, write_comparison
-from results.experiments import from_records
-from results.protocols_output import write_protocols
-from results.statistics_output import write_statistics
+from results.records.frame import from_records
+from results.reproduction.comparison import compare, only_by_spread, overall, summarise, verdict
+from results.reproduction.comparison_output import headline, to_markdown, write_comparison
+from results.reproduction.departures_output import write_protocols
+from results.statistics.write import write_statistics
 from results.status import print_status
 from tests.results.support import make_record
 

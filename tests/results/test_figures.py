@@ -13,9 +13,6 @@ from matplotlib.figure import Figure
 
 from results.aggregate import make_cells
 from results.cli import main
-from results.comparison import compare
-from results.encoding import Curves
-from results.experiments import from_records
 from results.figures.bars import bar_chart
 from results.figures.boxes import box_plots
 from results.figures.curves import curve_figure, mean_curves
@@ -26,8 +23,11 @@ from results.figures.style import COLOURS, looks, render
 from results.figures.times import time_figure
 from results.figures.write import draw_all
 from results.metrics import curve_area
-from results.record import RecordError
-from results.statistics import comparisons
+from results.records.encoding import Curves
+from results.records.frame import from_records
+from results.records.record import RecordError
+from results.reproduction.comparison import compare
+from results.statistics.rank_tests import comparisons
 from tests.results.support import make_record, with_curves
 
 
@@ -162,7 +162,7 @@ import numpy as np
 import pandas as pd
 from results.figures.ranks import critical_difference_diagram
 from results.figures.style import render
-from results.statistics import comparisons
+from results.statistics.rank_tests import comparisons
 
 names = ["oneclassrf", "iforest", "ocsvm", "lof", "orca", "lsad"]
 values = pd.DataFrame(np.random.default_rng(0).random((8, 6)), columns=names)

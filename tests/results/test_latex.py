@@ -7,9 +7,9 @@ import subprocess
 import pytest
 
 from results.aggregate import make_cells
-from results.experiments import from_records
-from results.protocols import effects
-from results.protocols_output import rows_of, to_latex
+from results.records.frame import from_records
+from results.reproduction.departures import effects
+from results.reproduction.departures_output import rows_of, to_latex
 from results.tables.latex import standalone
 from results.tables.model import TableOptions
 from results.tables.write import write_tables

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from results.cli import main
-from results.experiments import from_records, load_experiments
-from results.pack import _SCHEMA, PackError, better, pack, read_packed, unpack
-from results.store import RecordStore
+from results.records.frame import from_records, load_experiments
+from results.records.pack import _SCHEMA, PackError, better, pack, read_packed, unpack
+from results.records.store import RecordStore
 from tests.results.support import make_record, with_curves, write_fast
 
 
@@ -231,7 +231,7 @@ def test_a_flipped_bit_changes_nothing_or_is_reported_with_the_file(tmp_path, se
 
 
 def test_nothing_of_a_damaged_file_is_unpacked(tmp_path, monkeypatch):
-    monkeypatch.setattr("results.pack._BATCH", 1)
+    monkeypatch.setattr("results.records.pack._BATCH", 1)
     file = tmp_path / "p.parquet"
     pack([with_curves(make_record(split=s), np.random.default_rng(s)) for s in range(3)], file)
     data = bytearray(file.read_bytes())

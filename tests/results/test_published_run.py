@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from results.cli import main
-from results.pack import read_packed, without_paths
-from results.reproduction import FILE_NAME
+from results.records.pack import read_packed, without_paths
+from results.reproduction.document import FILE_NAME
 
 ROOT = Path(__file__).parents[2]
-PUBLISHED = ROOT / "results" / "published"
+PUBLISHED = ROOT / "results" / "runs"
 PACKED = sorted(PUBLISHED.glob("*.parquet"))
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from results import published
-from results.experiments import from_records
+from results.records.frame import from_records
 from results.tables.latex import table_to_latex
 from results.tables.model import TableOptions
 from results.tables.text import table_to_csv, table_to_markdown

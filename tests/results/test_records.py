@@ -16,11 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from results import encoding, files
-from results.encoding import Curves, decode_curve, encode_curve
-from results.files import safe_name
-from results.record import Record, RecordError, read_record
-from results.store import RecordStore
+from results.records import encoding, files
+from results.records.encoding import Curves, decode_curve, encode_curve
+from results.records.files import safe_name
+from results.records.record import Record, RecordError, read_record
+from results.records.store import RecordStore
 
 
 def key_of(text):

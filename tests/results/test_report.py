@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from results.experiments import from_records
+from results.records.frame import from_records
 from results.report.build import build_report
 from results.report.grids import sort_key
 from tests.results.support import make_record, with_curves

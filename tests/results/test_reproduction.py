@@ -6,17 +6,17 @@ from hypothesis import strategies as st
 
 from results.aggregate import make_cells
 from results.cli import main
-from results.comparison import compare
-from results.experiments import from_records
-from results.reasons import REASONS, explain, read_reasons
-from results.reproduction import (
+from results.records.frame import from_records
+from results.reproduction.blocks import make_blocks, rankings
+from results.reproduction.comparison import compare
+from results.reproduction.document import (
     FILE_NAME,
     marked,
     skeleton,
     update,
     write_reproduction,
 )
-from results.reproduction_blocks import make_blocks, rankings
+from results.reproduction.reasons import REASONS, explain, read_reasons
 from tests.results.support import make_record, published_records, write_fast
 
 HEADER = "setting,dataset,algorithm,metric,reason\n"

@@ -3,10 +3,10 @@
 import pytest
 
 from results.cli import main
-from results.experiments import load_experiments
-from results.pack import pack, read_packed
-from results.sources import open_records
-from results.store import RecordStore
+from results.records.frame import load_experiments
+from results.records.opening import open_records
+from results.records.pack import pack, read_packed
+from results.records.store import RecordStore
 from tests.results.support import make_record, write_fast
 
 

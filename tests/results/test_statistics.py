@@ -10,8 +10,8 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from results.aggregate import make_cells
-from results.experiments import from_records
-from results.statistics import (
+from results.records.frame import from_records
+from results.statistics.rank_tests import (
     bootstrap_intervals,
     comparisons,
     critical_difference,
@@ -20,7 +20,7 @@ from results.statistics import (
     wilcoxon_holm,
     win_tie_loss,
 )
-from results.statistics_output import sections, sentences, write_statistics
+from results.statistics.write import sections, sentences, write_statistics
 from tests.results.support import make_record
 
 

@@ -1,7 +1,7 @@
 """What is missing from the grid is told, and nothing that has no place in it."""
 
 from results.aggregate import make_cells
-from results.experiments import from_records
+from results.records.frame import from_records
 from results.status import missing_remarks
 from tests.results.support import COUNTS, make_record
 

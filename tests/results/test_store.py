@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from results.store import RecordStore
+from results.records.store import RecordStore
 from tests.results.support import make_record
 
 

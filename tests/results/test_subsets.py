@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from results.experiments import from_records
-from results.subsets import subset_spreads, subsets_table
+from results.records.frame import from_records
+from results.reproduction.subsets import subset_spreads, subsets_table
 from tests.results.support import make_record
 
 

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from results.aggregate import make_cells
-from results.experiments import from_records
+from results.records.frame import from_records
 from results.tables import datasets as table1
 from results.tables.latex import escape, standalone, table_to_latex
 from results.tables.model import TableOptions

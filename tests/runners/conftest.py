@@ -7,9 +7,9 @@ import pytest
 
 from runners import app, launcher
 from runners.experiment import Cell
-from runners.faults.sandbox import CONF, Sandbox
+from tests.faults.sandbox import CONF, Sandbox
 
-TARGET = "runners.faults.detectors."
+TARGET = "tests.faults.detectors."
 
 
 @pytest.fixture(scope="session")

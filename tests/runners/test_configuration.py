@@ -67,14 +67,14 @@ def test_every_data_set_but_the_template(composed):
 
 
 @pytest.mark.parametrize(
-    ("experiment", "protocol", "overrides", "n_cells"),
+    ("grid", "protocol", "overrides", "n_cells"),
     [
         ("paper", "paper", [], 12 * 8 * 2),
         ("clean", "clean", ["dataset=pima,http"], 2 * 8 * 2),
     ],
 )
-def test_the_experiments_of_the_paper(composed, experiment, protocol, overrides, n_cells):
-    cells = composed(f"experiment={experiment}", *overrides)
+def test_the_grids_of_the_paper(composed, grid, protocol, overrides, n_cells):
+    cells = composed(f"grid={grid}", *overrides)
     assert len(cells) == len(set(cells)) == n_cells
     assert {cell.protocol for cell in cells} == {protocol}
     assert {cell.config["timeout"] for cell in cells} == {1800}
@@ -82,13 +82,13 @@ def test_the_experiments_of_the_paper(composed, experiment, protocol, overrides,
 
 
 def test_an_experiment_sweeps_by_itself_and_takes_overrides(composed):
-    cells = composed("experiment=paper", "algorithm=iforest,lof", "dataset=pima", "timeout=5")
+    cells = composed("grid=paper", "algorithm=iforest,lof", "dataset=pima", "timeout=5")
     assert labels(cells) == ["iforest", "iforest", "lof", "lof"]
     assert {cell.config["timeout"] for cell in cells} == {5}
 
 
 def test_the_default_experiment_needs_only_bundled_data(composed):
-    cells = composed("experiment=benchmark")
+    cells = composed("grid=benchmark")
     assert {cell.dataset for cell in cells} == {
         *("pima", "ionosphere", "spambase", "pendigits", "shuttle")
     }

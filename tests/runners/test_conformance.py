@@ -7,8 +7,8 @@ from sklearn.ensemble import IsolationForest
 
 from runners import check
 from runners.conformance import CHECKS, run_checks
-from runners.faults import detectors as faults
-from runners.faults.sandbox import CONF
+from tests.faults import detectors as faults
+from tests.faults.sandbox import CONF
 
 
 class Good(OutlierMixin, BaseEstimator):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from runners.detectors import DetectorError, asks_for_labels, build, check_scores
-from runners.faults.detectors import WantsLabels
+from tests.faults.detectors import WantsLabels
 
 
 def test_random_state_is_given_to_those_that_take_it():

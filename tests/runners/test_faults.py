@@ -1,11 +1,11 @@
-"""The fault tests of `python -m runners.faults`, as far as time allows: one grid with all detectors.
+"""The fault tests of `python -m tests.faults`, as far as time allows: one grid with all detectors.
 
 `make faults` does all of them, each on a grid of its own.
 """
 
 import pytest
 
-from runners.faults.scenarios import DETECTORS, SCENARIOS, misbehaving
+from tests.faults.scenarios import DETECTORS, SCENARIOS, misbehaving
 
 
 def test_every_detector_fault_gets_its_status_and_the_rest_of_the_grid_is_complete(tmp_path):

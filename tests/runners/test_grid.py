@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from results.store import RecordStore
+from results.records.store import RecordStore
 from runners import grid
 from runners.grid import run_grid
-from runners.pool import POOL
+from runners.isolation.pool import POOL
 from runners.schedule import make_plan
 from runners.summary import UsageError
 

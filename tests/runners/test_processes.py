@@ -8,8 +8,8 @@ import time
 import numpy as np
 import pytest
 
-from runners import processes
-from runners.faults.sandbox import ROOT, wait_for
+from runners.isolation import processes
+from tests.faults.sandbox import ROOT, wait_for
 
 
 def python(code, **options):
@@ -37,7 +37,7 @@ def test_memory_of_a_process_and_its_children():
     code = """
 import os, sys, time
 import numpy as np
-from runners import processes
+from runners.isolation import processes
 print(*processes.memory_of(os.getpid()), flush=True)
 shared = np.ones(50 << 17)  # 50 MiB before the fork, held by both
 if os.fork() == 0:
@@ -61,7 +61,7 @@ time.sleep(60)
 def test_peak_memory_is_that_since_the_reset():
     code = """
 import numpy as np
-from runners import processes
+from runners.isolation import processes
 a = np.ones(100 << 17); del a
 processes.reset_peak()
 held = processes.peak()
@@ -75,7 +75,7 @@ print((processes.peak() - held) >> 20)
 def test_detached_descendants_are_killed():
     code = """
 import os, signal, time
-from runners import processes
+from runners.isolation import processes
 processes.become_subreaper()
 for _ in range(3):
     if os.fork() == 0:
@@ -106,7 +106,7 @@ def test_marked_processes_are_found():
 def test_a_process_dies_with_its_parent():
     code = """
 import os, time
-from runners import processes
+from runners.isolation import processes
 parent = os.getpid()
 child = os.fork()
 if child == 0:

@@ -5,10 +5,10 @@ import shutil
 
 import pytest
 
-from results.store import RecordStore
+from results.records.store import RecordStore
 from runners import dask as dask_module
-from runners.faults.sandbox import Sandbox
 from runners.summary import UsageError
+from tests.faults.sandbox import Sandbox
 
 
 def metrics(sandbox):

@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from results.record import Record
-from results.store import RecordStore
+from results.records.record import Record
+from results.records.store import RecordStore
 from runners.experiment import Experiment, Limits
 from runners.schedule import Schedule, make_plan
 from runners.supervise import is_final

@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 from results.metrics import evaluate
-from results.store import RecordStore
+from results.records.store import RecordStore
 from runners import scores
-from runners.faults.sandbox import Sandbox
 from runners.grid import run_grid
-from runners.pool import POOL
+from runners.isolation.pool import POOL
+from tests.faults.sandbox import Sandbox
 
 FOREST = "sklearn.ensemble.IsolationForest"
 

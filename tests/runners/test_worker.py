@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from runners import processes
 from runners.experiment import Experiment, Limits
-from runners.faults.sandbox import wait_for
-from runners.watch import AbortedError, Watch
-from runners.worker import HolderDiedError, Worker, WorkerDiedError
+from runners.isolation import processes
+from runners.isolation.watch import AbortedError, Watch
+from runners.isolation.worker import HolderDiedError, Worker, WorkerDiedError
+from tests.faults.sandbox import wait_for
 
 FOREST = "sklearn.ensemble.IsolationForest"
 

@@ -1,0 +1,130 @@
+"""Experiments as a table: one row per selected record."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from results.metrics import METRICS
+from results.records.ambiguity import drop_superseded, tell_apart
+from results.records.opening import open_records
+from results.records.record import Record
+from results.records.selection import Search, Selection, matches
+
+#: What names an experiment to a reader; two records must not share all of it.
+COORDINATES = ["dataset", "label", "setting", "protocol", "seed", "split"]
+#: Parts of a configuration, in the order in which differences are looked for: what a protocol says
+#: shows in the data set as well, and is then named once.
+SECTIONS = ("algorithm", "protocol", "setting", "dataset")
+
+
+@dataclass
+class Experiments:
+    """Selected experiments.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        One row per experiment: key, the names, status, metrics, times, counts, and the parts of the
+        configuration that the tables need.
+    selection : Selection
+    remarks : list of str
+        What a reader must know: files that could not be read, names that had to be told apart.
+    records : iterable of Record or None
+        All records, to be read again for their curves; None if that is impossible.
+    """
+
+    frame: pd.DataFrame
+    selection: Selection = field(default_factory=Selection)
+    remarks: list[str] = field(default_factory=list)
+    records: Iterable[Record] | None = None
+
+
+def load_experiments(*paths: Path, selection: Selection | None = None) -> Experiments:
+    """Read the selected records of stores and packed files.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no record at all.
+    SelectionError
+        If the selection fits none.
+    """
+    store = open_records(*paths)
+    experiments = from_records(store, selection, origin=", ".join(map(str, paths)))
+    for file, reason in store.unreadable:
+        experiments.remarks.append(f"left out, unreadable: {file} ({reason})")
+    return experiments
+
+
+def from_records(
+    records: Iterable[Record], selection: Selection | None = None, origin: str = "the records"
+) -> Experiments:
+    """Tabulate the selected records; see :func:`load_experiments`."""
+    search = Search(selection or Selection())
+    rows = [_row(record) for record in search.select(records, origin)]
+    # One order whatever the store's: sums of floats, and so the last digits, depend on it.
+    frame = pd.DataFrame(rows).sort_values([*COORDINATES, "started", "key"], ignore_index=True)
+    own_labels = dict(zip(frame["key"], frame["label"], strict=True))
+    frame, remarks = drop_superseded(frame)
+    frame, told = tell_apart(frame, COORDINATES, SECTIONS)
+    remarks += told
+    # A plain name then means the plain one: `paper` leaves out `paper(anomaly_subset=fixed)`.
+    for column in ("protocol", "dataset"):
+        if patterns := search.selection.asked()[column]:
+            chosen = [any(matches(value, p) for p in patterns) for value in frame[column]]
+            frame = frame[chosen]
+    if frame.empty:
+        raise search.nothing()
+    frame = frame.reset_index(drop=True)
+    found = {name: frame[name].astype(str) for name in ("protocol", "setting", "dataset", "seed")}
+    labels = [own_labels[key] for key in frame["key"]]
+    found["algorithm"] = pd.concat([frame["algorithm"], frame["label"], pd.Series(labels)])
+    remarks += search.unmatched(found)
+    again = None if isinstance(records, Iterator) else records
+    return Experiments(frame, search.selection, remarks, again)
+
+
+def _row(record: Record) -> dict[str, Any]:
+    config = record.config
+    protocol = config.get("protocol")
+    row: dict[str, Any] = {
+        "key": record.key,
+        "dataset": record.dataset,
+        "algorithm": record.algorithm,
+        "variant": record.variant,
+        "label": record.label,
+        "setting": record.setting,
+        "protocol": record.protocol,
+        "seed": record.seed,
+        "split": record.split,
+        "status": record.status,
+        "fit_seconds": record.fit_seconds,
+        "score_seconds": record.score_seconds,
+        "fit_cpu_seconds": record.fit_cpu_seconds,
+        "score_cpu_seconds": record.score_cpu_seconds,
+        "peak_memory_mb": record.peak_memory_mb,
+        "uses_labels": record.uses_labels,
+        "reason": record.reason,
+        "n_splits": config.get("n_splits"),
+        "timeout": record.limits.get("timeout"),
+        "shown_metrics": tuple(protocol.get("metrics", ())) if isinstance(protocol, dict) else (),
+        "content": record.provenance.get("content"),
+        "started": str(record.provenance.get("started", "")),
+        "provenance": json.dumps(record.provenance, sort_keys=True, default=str),
+    }
+    row |= {metric: record.metrics.get(metric) for metric in METRICS}
+    row |= {
+        name: record.counts.get(name)
+        for name in ("n_train", "n_test", "n_features", "n_anomalies_train", "n_anomalies_test")
+    }
+    row |= {
+        f"config_{name}": json.dumps(config.get(name), sort_keys=True, default=str)
+        for name in SECTIONS
+    }
+    return row

@@ -1,0 +1,268 @@
+"""Records in one compressed Parquet file, and back: runs of several machines come together.
+
+One row per record. The column ``record`` holds everything but the curves as JSON, as the store's
+own files do; the curves are columns of bytes as the store compresses them. The other columns repeat
+what a reader of the file may want to filter or plot with any Parquet tool.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from results.metrics import METRICS
+from results.records.encoding import Curves
+from results.records.record import Record
+from results.records.store import RecordStore
+
+FORMAT = "1"
+_FORMAT_KEY = b"ocrf_records_format"
+_NAMES = ("key", "dataset", "algorithm", "variant", "setting", "protocol")
+_NUMBERS = ("fit_seconds", "score_seconds", "peak_memory_mb")
+_CURVES = ("roc", "pr")
+_READ = ["record", *(f"curve_{name}" for name in _CURVES)]
+_BATCH = 500
+#: An absolute path of three parts or more, that is no part of an address; the last two are kept.
+_ABSOLUTE = re.compile(r"(?<![\w:/.])/(?:[^\s/:'\"]+/)+([^\s/:'\"]+/[^\s/:'\"]+)")
+
+_SCHEMA = pa.schema(
+    [
+        *((name, pa.string()) for name in _NAMES),
+        ("seed", pa.int64()),
+        ("split", pa.int64()),
+        ("status", pa.string()),
+        *((name, pa.float64()) for name in (*METRICS, *_NUMBERS)),
+        ("record", pa.string()),
+        *((f"curve_{name}", pa.binary()) for name in _CURVES),
+    ],
+    metadata={_FORMAT_KEY: FORMAT.encode()},
+)
+
+
+class PackError(ValueError):
+    """A file is no pack of records; the message says why."""
+
+
+def pack(records: Iterable[Record], path: Path, *, curves: bool = True, paths: bool = True) -> int:
+    """Write records to a Parquet file; return how many.
+
+    Parameters
+    ----------
+    records : iterable of Record
+        Of two with the same key the better one is written.
+    path : Path
+        Replaced only when the new file is complete.
+    curves : bool
+        Whether to keep the curves, which are nearly all of the size.
+    paths : bool
+        Whether to keep the names of the machine's folders; see :func:`without_paths`. Everything
+        else is always kept without loss.
+    """
+    rows: dict[str, dict[str, Any]] = {}
+    kept: dict[str, Record] = {}
+    for record in records:
+        known = kept.get(record.key)
+        if known is None or better(known, record) is record:
+            # Whole: what is left out of the file takes part in the choice.
+            kept[record.key] = record
+            thin = record if curves else replace(record, curves=Curves())
+            thin = thin if paths else without_paths(thin)
+            rows[record.key] = _row(thin)
+    # Records that follow one another then differ in little, which is what compression lives on.
+    order = sorted(
+        rows.values(), key=lambda row: [row[n] for n in (*_NAMES[1:], "seed", "split", "key")]
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with pq.ParquetWriter(
+            temporary,
+            _SCHEMA,
+            compression="zstd",
+            compression_level=19,
+            use_dictionary=list(_NAMES),
+            write_page_checksum=True,
+        ) as writer:
+            for start in range(0, len(order), _BATCH):
+                writer.write_table(pa.Table.from_pylist(order[start : start + _BATCH], _SCHEMA))
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return len(order)
+
+
+def read_packed(path: Path) -> Iterator[Record]:
+    """Yield the records of a packed file.
+
+    Raises
+    ------
+    PackError
+        If the file is no Parquet file, not one that :func:`pack` wrote, or damaged. Damage may show
+        only after some records.
+    FileNotFoundError, IsADirectoryError
+        If there is no such file.
+    """
+    with _open(path) as file:
+        try:
+            for batch in file.iter_batches(_BATCH, columns=_READ):
+                for row in batch.to_pylist():
+                    yield _record(row)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            # Arrow, the JSON parser and the record each say in their own way that bytes are not
+            # what was written.
+            raise PackError(f"{path} is damaged: {type(error).__name__}: {error}") from error
+
+
+def count_packed(path: Path) -> int:
+    """Return how many records a packed file says that it holds; raises as :func:`read_packed`."""
+    with _open(path) as file:
+        return int(file.metadata.num_rows)
+
+
+def _open(path: Path) -> pq.ParquetFile:
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder, not a packed file")
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no packed file {path}")
+    try:
+        file = pq.ParquetFile(path, page_checksum_verification=True)
+    except pa.ArrowInvalid as error:
+        raise PackError(f"{path} is no Parquet file: {error}") from error
+    except (OSError, ValueError) as error:
+        raise PackError(f"{path} is damaged: {error}") from error
+    found = (file.schema_arrow.metadata or {}).get(_FORMAT_KEY)
+    if found != FORMAT.encode():
+        file.close()
+        raise PackError(
+            f"{path} holds no packed records of this version (format {found!r}, not {FORMAT!r})"
+        )
+    return file
+
+
+def _record(row: dict[str, Any]) -> Record:
+    plain = json.loads(row["record"])
+    plain["curves"] = {
+        name: base64.b64encode(row[f"curve_{name}"]).decode("ascii")
+        for name in _CURVES
+        if row[f"curve_{name}"] is not None
+    }
+    return Record.from_dict(plain)
+
+
+def unpack(path: Path, store: RecordStore) -> dict[str, int]:
+    """Merge a packed file into a store.
+
+    Returns
+    -------
+    dict of str to int
+        How many records were ``added``, ``replaced`` (the packed one was better) and ``kept`` (the
+        store's was as good or better).
+
+    Raises
+    ------
+    PackError
+        As :func:`read_packed`; nothing is merged then.
+    """
+    for _ in read_packed(path):
+        pass  # damage far down in the file is to be met before anything is written
+    counts = {"added": 0, "replaced": 0, "kept": 0}
+    for record in read_packed(path):
+        known = store.get(record.key)
+        if known is None:
+            counts["added"] += 1
+        elif better(known, record) is known:
+            counts["kept"] += 1
+            continue
+        else:
+            counts["replaced"] += 1
+        store.put(record)
+    return counts
+
+
+def without_paths(record: Record) -> Record:
+    """Return the record without the names of folders of the machine it was made on.
+
+    They say nothing about the outcome and are nobody else's business once records are published.
+    Where data came from and where output went becomes null; other absolute paths (in tracebacks,
+    say) keep their last two parts.
+    """
+    config = dict(record.config) | ({"output": None} if "output" in record.config else {})
+    data = config.get("data")
+    if isinstance(data, dict):
+        config["data"] = data | {name: None for name in ("home", "path") if name in data}
+    return replace(
+        record,
+        config=_shortened(config),
+        provenance=_shortened(record.provenance),
+        limits=_shortened(record.limits),
+        reason=_shortened(record.reason),
+        traceback=_shortened(record.traceback),
+    )
+
+
+def _shortened(value: Any) -> Any:
+    if isinstance(value, str):
+        return _ABSOLUTE.sub(lambda match: f".../{match.group(1)}", value)
+    if isinstance(value, dict):
+        return {name: _shortened(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_shortened(item) for item in value]
+    return value
+
+
+def better(first: Record, second: Record) -> Record:
+    """Return the one of two records of the same key to keep, whatever their order.
+
+    A result beats a failure, and of failures the one that says most counts: a time limit that was
+    exceeded, then a split skipped for one, then the others; each under wider limits before narrower
+    ones. A record with curves beats one without, then the later one counts. The content decides
+    between records that still tie, so that merging in any order ends the same.
+    """
+    return second if _rank(second) > _rank(first) else first
+
+
+#: What is kept before what: it takes more to say that something cannot be had in time than to fail.
+_STRENGTH = {"ok": 3, "timeout": 2, "skipped": 1}
+
+
+def _rank(record: Record) -> tuple[int, tuple[float, float], bool, str, str]:
+    plain = record.to_dict()
+    plain.pop("curves")
+    return (
+        _STRENGTH.get(record.status, 0),
+        # A result is the same under any limit that it met.
+        (0.0, 0.0) if record.status == "ok" else _limits(record),
+        bool(record.curves),
+        str(record.provenance.get("started", "")),
+        json.dumps(plain, sort_keys=True),
+    )
+
+
+def _limits(record: Record) -> tuple[float, float]:
+    """Return the seconds and gigabytes that an experiment was held to."""
+    seconds = record.limits.get("timeout")
+    memory = record.limits.get("memory_limit_gb", 0.0)  # none recorded is not yet no limit
+    return float(seconds or 0.0), math.inf if memory is None else float(memory)
+
+
+def _row(record: Record) -> dict[str, Any]:
+    plain = record.to_dict()
+    encoded = plain.pop("curves")
+    if unknown := set(encoded) - set(_CURVES):
+        raise PackError(f"record {record.key[:16]} has curves this version cannot pack: {unknown}")
+    row = {name: getattr(record, name) for name in (*_NAMES, "seed", "split", "status", *_NUMBERS)}
+    row |= {metric: record.metrics.get(metric) for metric in METRICS}
+    # In ASCII: names of files may be no valid Unicode, and Parquet's strings must.
+    row["record"] = json.dumps(plain, separators=(",", ":"))
+    row |= {f"curve_{name}": base64.b64decode(text) for name, text in encoded.items()}
+    return row

@@ -1,0 +1,181 @@
+"""A record: what one experiment left behind."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from results.records.encoding import Curves
+
+Status = Literal["ok", "timeout", "memory", "crashed", "error", "no_data", "skipped"]
+
+STATUSES: Final[tuple[str, ...]] = get_args(Status)
+"""The closed vocabulary of outcomes. ``timeout`` and ``skipped`` are the paper's NA."""
+
+NA_STATUSES: Final = frozenset({"timeout", "skipped"})
+"""What tables print as NA: a deadline that passed, and the splits not tried because of it."""
+
+FAILED_STATUSES: Final = frozenset({"memory", "crashed", "error", "no_data"})
+"""Failures in the strict sense: retried on demand only, and reflected in the exit status."""
+
+FORMAT: Final = 1
+
+
+class RecordError(ValueError):
+    """A record file cannot be read; the message says why."""
+
+
+def valid_text(text: str) -> str:
+    r"""Write out the lone surrogates of a text, which Python has in names that are no UTF-8.
+
+    Examples
+    --------
+    >>> print(valid_text("caf\udce9.csv"))
+    caf\udce9.csv
+    """
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+@dataclass(frozen=True)
+class Record:
+    """The outcome of one experiment: one fit and one scoring on one split.
+
+    Attributes
+    ----------
+    key : str
+        Hexadecimal digest of what determines the outcome: resolved data set, algorithm, setting,
+        protocol, seed and split.
+    dataset, algorithm, setting, protocol : str
+        Names in the configuration.
+    variant : str
+        Parameters of the algorithm that differ from its YAML file, ``"a=1,b=2"``, sorted; empty if
+        none does.
+    seed, split : int
+    status : str
+        One of :data:`STATUSES`.
+    metrics : dict of str to float
+        ``roc_auc``, ``average_precision``, ``roc_auc_curve``, ``pr_auc_curve``; empty unless ok.
+    curves : mapping of str to ndarray of shape (1000,)
+        ``roc`` (true positive rate) and ``pr`` (precision) on an even grid of [0, 1]; empty
+        unless ok.
+    fit_seconds, fit_cpu_seconds, score_seconds, score_cpu_seconds : float or None
+        Wall clock and processor time (user and system, all threads).
+    peak_memory_mb : float or None
+        Largest resident memory (MiB) of the experiment's process group, less what it held when
+        fit began (interpreter, libraries, data): what the algorithm itself needed.
+    counts : dict of str to int
+        ``n_train``, ``n_test``, ``n_features``, ``n_anomalies_train``, ``n_anomalies_test``.
+    uses_labels : bool
+        Whether the detector was given the labels of the training points.
+    reason, traceback : str or None
+        Why the status is not ok.
+    limits : dict
+        ``timeout`` (seconds, for fit and for scoring each) and ``memory_limit_gb``.
+    config : dict
+        The whole resolved configuration.
+    provenance : dict
+        Commit, versions, hardware, thread settings.
+    """
+
+    key: str
+    dataset: str
+    algorithm: str
+    variant: str
+    setting: str
+    protocol: str
+    seed: int
+    split: int
+    status: Status
+    metrics: dict[str, float] = field(default_factory=dict)
+    curves: Mapping[str, NDArray[np.float64]] = field(default_factory=Curves)
+    fit_seconds: float | None = None
+    fit_cpu_seconds: float | None = None
+    score_seconds: float | None = None
+    score_cpu_seconds: float | None = None
+    peak_memory_mb: float | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+    uses_labels: bool = False
+    reason: str | None = None
+    traceback: str | None = None
+    limits: dict[str, Any] = field(default_factory=dict)
+    config: dict[str, Any] = field(default_factory=dict)
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.status not in STATUSES:
+            raise RecordError(f"status {self.status!r} is none of {', '.join(STATUSES)}")
+        if not re.fullmatch(r"[0-9a-f]{16,}", self.key):
+            raise RecordError(f"key {self.key!r} is no hexadecimal digest")
+        for name in ("reason", "traceback"):
+            if (text := getattr(self, name)) is not None:
+                # Tables and Parquet refuse what is no valid Unicode.
+                object.__setattr__(self, name, valid_text(text))
+
+    @property
+    def label(self) -> str:
+        """``"algorithm"``, or ``"algorithm(variant)"`` where parameters were overridden."""
+        return f"{self.algorithm}({self.variant})" if self.variant else self.algorithm
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the file holds: plain JSON types, curves encoded."""
+        plain: dict[str, Any] = {"format": FORMAT}
+        for item in fields(self):
+            plain[item.name] = getattr(self, item.name)
+        curves = self.curves if isinstance(self.curves, Curves) else Curves.from_arrays(self.curves)
+        plain["curves"] = curves.encoded
+        return plain
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Record:
+        """Build a record from :meth:`to_dict`'s result.
+
+        Raises
+        ------
+        RecordError
+            If the format is not this version's, or a field is missing, unknown or invalid.
+        """
+        if plain.get("format") != FORMAT:
+            raise RecordError(f"format {plain.get('format')!r}, this version reads {FORMAT}")
+        values = {name: value for name, value in plain.items() if name != "format"}
+        names = {item.name for item in fields(cls)}
+        if missing := sorted(names - set(values)):
+            raise RecordError(f"fields missing: {', '.join(missing)}")
+        if unknown := sorted(set(values) - names):
+            raise RecordError(f"unknown fields: {', '.join(unknown)}")
+        if not isinstance(values["curves"], Mapping):
+            raise RecordError("curves is no mapping")
+        values["curves"] = Curves(values["curves"])
+        return cls(**values)
+
+
+def read_record(path: str | os.PathLike[str]) -> Record:
+    """Read one record file.
+
+    Raises
+    ------
+    RecordError
+        If the file does not hold a record: cut short, not JSON, another format.
+    """
+    try:
+        plain = json.loads(Path(path).read_bytes())
+        if not isinstance(plain, dict):
+            raise RecordError("no JSON object")
+        record = Record.from_dict(plain)
+        for name in record.curves if record.status == "ok" else ():
+            # Cheap check that the text is what zlib wrote; its checksum is verified on decoding.
+            base64.b64decode(record.curves.encoded[name][:8], validate=True)  # type: ignore[attr-defined]
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise RecordError(f"not JSON: {error}") from error
+    except (TypeError, binascii.Error) as error:
+        raise RecordError(f"invalid field: {error}") from error
+    return record

@@ -1,0 +1,89 @@
+"""How far the published values lie from ours, over the choice of the anomalies that are kept.
+
+The paper drew one subset of the anomalies per data set, before its ten splits. What that draw makes
+of a mean over ten splits is measured by drawing anew: one seed, one subset.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from results import published
+from results.reproduction.departures import is_fixed_subset
+from results.rounding import format_number
+from results.tables.text import markdown
+from results.vocabulary import METRIC_HEADINGS, PAPER_METRICS, display_name
+
+# Fewer subsets than these say little about a spread.
+_FEWEST = 5
+_HEADER = ["data set", "algorithm", "setting", "subsets"]
+
+
+def subset_spreads(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean and the spread over subsets, beside the published value.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        All experiments, as :attr:`results.records.frame.Experiments.frame`.
+
+    Returns
+    -------
+    spreads : DataFrame
+        setting, dataset, algorithm, metric, subsets (how many), mean and spread (one standard
+        deviation of the means over the splits), published, and distance: of the published value
+        from the mean, in spreads.
+    """
+    part = frame[(frame["status"] == "ok") & frame["protocol"].map(is_fixed_subset)]
+    cell = ["setting", "dataset", "label"]
+    means = part.groupby([*cell, "seed"])[list(PAPER_METRICS)].mean()
+    columns = published.columns()
+    rows = []
+    for (setting, dataset, label), group in means.groupby(level=cell):
+        beside = columns[
+            (columns["setting"] == setting) & (columns["algorithm"] == label) & columns["as_run"]
+        ]
+        if len(group) < _FEWEST or beside.empty:
+            continue
+        paper = published.cells().query(
+            "setting == @setting and dataset == @dataset and column == @beside['column'].iloc[0]"
+        )
+        for metric in PAPER_METRICS:
+            mean, spread = group[metric].mean(), group[metric].std()
+            value = float(paper[metric].iloc[0])
+            rows.append(
+                {
+                    "setting": setting,
+                    "dataset": dataset,
+                    "algorithm": label,
+                    "metric": metric,
+                    "subsets": len(group),
+                    "mean": mean,
+                    "spread": spread,
+                    "published": value,
+                    "distance": (value - mean) / spread,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def subsets_table(frame: pd.DataFrame) -> str:
+    """Return the spreads as a Markdown table; an empty string if there are none."""
+    spreads = subset_spreads(frame)
+    if spreads.empty:
+        return ""
+    header = list(_HEADER)
+    for metric in PAPER_METRICS:
+        heading = METRIC_HEADINGS[metric]
+        header += [f"{heading} mean", "spread", "published", "distance"]
+    rows = []
+    for (dataset, algorithm, setting, subsets), part in spreads.groupby(
+        ["dataset", "algorithm", "setting", "subsets"], sort=False
+    ):
+        row = [str(dataset), display_name(str(algorithm)), str(setting), str(subsets)]
+        for metric in PAPER_METRICS:
+            (found,) = part[part["metric"] == metric].to_dict("records")
+            row += [format_number(found[name], 3) for name in ("mean", "spread", "published")]
+            row.append(f"{found['distance']:+.1f}")
+        rows.append(row)
+    return markdown(header, sorted(rows, key=lambda row: row[0]))

@@ -1,0 +1,1 @@
+"""Isolation: one process per experiment, with a deadline and a limit on its memory."""

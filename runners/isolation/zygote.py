@@ -1,0 +1,273 @@
+"""Zygote: a process that has imported everything, and forks one process per experiment.
+
+Importing scikit-learn takes a second, forking a process that has done so takes milliseconds. A
+zygote is started by plain `subprocess` (which works under joblib and in Dask workers alike), in a
+session of its own, so that Ctrl-C reaches the runner only. It forks one *holder* per data set,
+which loads the data and forks the *experiments*, which find libraries and data in their memory.
+
+Nobody outlives anybody: the zygote goes when its socket closes, a holder when its socket closes or
+the zygote dies, an experiment when its holder dies, and what experiments started is inherited by
+the holder, or the zygote, and killed. Both stay single-threaded, since only the thread that forks
+goes on in the child.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import mmap
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+import time
+import traceback
+from collections.abc import Mapping
+from typing import Any
+
+from results.records.record import valid_text
+from runners.isolation import child, messages, processes
+
+_PRELOADED = (
+    "numpy",
+    "sklearn.ensemble",
+    "sklearn.svm",
+    "sklearn.neighbors",
+    "sklearn.covariance",
+    "hydra.utils",
+    "pandas",
+    "pyarrow.parquet",
+    "results.records.encoding",
+    "results.metrics",
+    "datasets",
+    "ocrf",
+    "baselines",
+)
+_SAMPLING_SECONDS = 0.05  # between two looks at the memory of an experiment
+_SAMPLING_SECONDS_LIMITED = 0.01
+
+
+def main() -> None:
+    """Serve the supervisor at the socket whose descriptor is the first argument."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    processes.become_subreaper()
+    # A foreign process group's Ctrl-C does not come here; a stray one would break the protocol.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    started = time.perf_counter()
+    try:
+        _preload()
+    except BaseException as error:  # told to the supervisor, which reports it and stops
+        messages.send(control, "failed", "".join(traceback.format_exception(error)))
+        raise
+    gc.collect()
+    gc.freeze()  # keeps the collector of the children from touching, and so copying, our pages
+    messages.send(control, "ready", {"seconds": time.perf_counter() - started})
+    _serve(control)
+
+
+def _preload() -> None:
+    for name in _PRELOADED:
+        __import__(name)
+    for package in ("ocrf", "baselines"):
+        # Loads compiled kernels from numba's cache, so that children need not.
+        warm_up = getattr(sys.modules[package], "warm_up", None)
+        if warm_up is not None:
+            warm_up()
+
+
+def _serve(control: socket.socket) -> None:
+    holders: set[int] = set()
+    poll = select.poll()
+    poll.register(control, select.POLLIN)
+    while True:
+        readable = poll.poll(500)
+        for pid in list(holders):
+            if os.waitpid(pid, os.WNOHANG)[0]:
+                holders.discard(pid)
+        # Orphans of a holder that was killed have come to us.
+        processes.kill_descendants(keep=frozenset(holders))
+        if not readable:
+            continue
+        try:
+            kind, body, descriptors = messages.receive(control)
+        except messages.ClosedError:
+            processes.kill_descendants()
+            os._exit(0)
+        if kind == "hold":
+            holders.add(_fork_holder(control, socket.socket(fileno=descriptors[0])))
+        elif kind == "kill" and body in holders:
+            processes.kill([*processes.descendants(body), body])
+            os.waitpid(body, 0)
+            holders.discard(body)
+            processes.kill_descendants(keep=frozenset(holders))
+
+
+def _fork_holder(control: socket.socket, end: socket.socket) -> int:
+    zygote = os.getpid()
+    pid = os.fork()
+    if pid:
+        end.close()
+        return pid
+    try:
+        processes.die_with_parent(zygote)
+        processes.become_subreaper()
+        control.close()
+        _hold(end)
+    finally:
+        # Whatever happened: never return into the zygote's loop.
+        os._exit(1)
+
+
+def _hold(end: socket.socket) -> None:
+    """Load a data set and run experiments on it, one at a time, until the socket closes."""
+    try:
+        messages.send(end, "hello", os.getpid())
+        _, task, _ = messages.receive(end)
+        dataset = _load(end, task)
+        if dataset is None:
+            return
+        gc.collect()
+        gc.freeze()
+        while True:
+            kind, task, descriptors = messages.receive(end)
+            if kind == "run":
+                _run_one(end, task, dataset, *descriptors)
+    except messages.ClosedError:
+        processes.kill_descendants()
+
+
+def _load(end: socket.socket, task: Mapping[str, Any]) -> Any:
+    from datasets import DataUnavailable, load
+
+    try:
+        dataset = load(task["dataset"], task["data"])
+    except DataUnavailable as error:
+        reason = valid_text(str(error))
+        messages.send(end, "no data", child.failure("no_data", error) | {"reason": reason})
+        return None
+    # A wrong definition, a damaged file, a bug: the outcome of every experiment on this data.
+    except BaseException as error:  # noqa: BLE001
+        messages.send(end, "no data", child.failure("error", error))
+        return None
+    messages.send(end, "loaded", {"bytes": int(dataset.X.nbytes)})
+    return dataset
+
+
+def _run_one(
+    end: socket.socket,
+    task: Mapping[str, Any],
+    dataset: Any,
+    output: int,
+    keep_scores: int | None = None,
+) -> None:
+    shared = mmap.mmap(-1, mmap.PAGESIZE)  # where the child tells what it held before fitting
+    oom_before = processes.oom_kills()
+    _import_target(task)
+    holder = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            processes.die_with_parent(holder)
+            _become_experiment(end, output)
+            child.run(
+                task,
+                dataset,
+                lambda kind, body: messages.send(end, kind, body),
+                lambda *held: shared.__setitem__(slice(0, 16), struct.pack("qq", *held)),
+                keep_scores,
+            )
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            # No exit handlers: they are the zygote's, and threads of a detector may still run.
+            os._exit(0)
+    for descriptor in (output, keep_scores):
+        if descriptor is not None:
+            os.close(descriptor)
+    messages.send(end, "started", pid)
+    usage = _watch(end, pid, shared, task["memory_limit_gb"])
+    oom_after = processes.oom_kills()
+    usage["oom"] = None if oom_before is None or oom_after is None else oom_after > oom_before
+    messages.send(end, "exit", usage)
+    shared.close()
+
+
+def _import_target(task: Mapping[str, Any]) -> None:
+    """Import the detector's module before forking: the next experiment finds it imported."""
+    target = task["config"]["algorithm"].get("_target_")
+    if isinstance(target, str) and "." in target:
+        # The experiment imports it again, and reports what is wrong with it.
+        with contextlib.suppress(Exception):
+            __import__(target.rpartition(".")[0])
+
+
+def _become_experiment(end: socket.socket, output: int) -> None:
+    os.setsid()
+    processes.be_first_for_the_oom_killer()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.set_inheritable(end.fileno(), False)
+
+
+def _watch(
+    end: socket.socket, pid: int, shared: mmap.mmap, limit_gb: float | None
+) -> dict[str, Any]:
+    """Wait for an experiment to end, killing it when told to or when it needs too much memory.
+
+    Returns
+    -------
+    dict
+        `status` (as from `os.wait4`), `peak_bytes` beyond what was held before fitting (None if it
+        did not come to that), and `exceeded`, whether the memory limit was.
+    """
+    limit = None if limit_gb is None else int(limit_gb * (1 << 30))
+    interval = _SAMPLING_SECONDS if limit is None else _SAMPLING_SECONDS_LIMITED
+    ended = os.pidfd_open(pid)
+    poll = select.poll()
+    poll.register(ended, select.POLLIN)
+    poll.register(end, select.POLLIN)
+    # What the experiment starts with it shares with the zygote and with us.
+    memory = processes.Memory(pid, processes.memory_of(pid), sharers=2)
+    started, largest, exceeded = False, 0, False
+    try:
+        while True:
+            events = dict(poll.poll(1000 * interval))
+            if end.fileno() in events:
+                messages.receive(end)  # "kill"; if the socket closed, our caller kills and ends
+                break
+            if ended in events:
+                break
+            if not started and (baseline := _baseline(shared)):
+                started, memory.start, largest = True, baseline, 0
+            largest = max(largest, memory.grown())
+            if limit is not None and largest > limit:
+                exceeded = True
+                break
+    finally:
+        os.close(ended)
+        processes.kill([*processes.descendants(pid), pid])
+        _, status, usage = os.wait4(pid, 0)
+        processes.kill_descendants()
+    baseline = _baseline(shared)
+    if baseline is not None:
+        # What grew and ended between two looks.
+        largest = max(largest if started else 0, usage.ru_maxrss * 1024 - baseline[0])
+    return {
+        "status": status,
+        "peak_bytes": None if baseline is None else largest,
+        "exceeded": exceeded,
+    }
+
+
+def _baseline(shared: mmap.mmap) -> tuple[int, int] | None:
+    held, not_of_files = struct.unpack("qq", shared[:16])
+    return (held, not_of_files) if held else None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,342 @@
+"""What can go wrong with a run: what is done to it, and what must be seen afterwards."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tests.faults.sandbox import Findings, Finished, Sandbox, remount, tmpfs, wait_for
+
+TIMEOUT = 3.0
+MEMORY_LIMIT_GB = 0.3
+_N_SPLITS = 2
+
+
+@dataclass(frozen=True)
+class Detectors:
+    """A misbehaving detector, and the outcome that its experiments must have."""
+
+    name: str
+    status: str
+    reason: str  # part of the record's reason
+    second: str | None = None  # the status of the second split, if it differs
+    seconds: float | None = None  # that its first split takes, to the second
+
+
+DETECTORS: Final = {
+    fault.name: fault
+    for fault in (
+        Detectors("healthy", "ok", ""),
+        Detectors("spins_in_numba", "timeout", "fitting took longer", "skipped", TIMEOUT),
+        Detectors("slow_to_score", "timeout", "scoring took longer", "skipped", TIMEOUT),
+        Detectors("forks_children", "timeout", "fitting took longer", "skipped", TIMEOUT),
+        Detectors("ignores_signals", "timeout", "fitting took longer", "skipped", TIMEOUT),
+        Detectors("stops_itself", "timeout", "fitting took longer", "skipped", TIMEOUT),
+        Detectors("leaves_children", "ok", ""),
+        Detectors("prints_much", "ok", ""),
+        Detectors("allocates", "memory", f"fitting exceeded {MEMORY_LIMIT_GB:g} GiB"),
+        Detectors("allocates_at_once", "memory", "Unable to allocate 1.00 TiB"),
+        Detectors("refuses_memory", "memory", "would need 512.0 GB"),
+        Detectors("segfaults", "crashed", "killed by SIGSEGV while fitting"),
+        Detectors("aborts", "crashed", "killed by SIGABRT while fitting"),
+        Detectors("exits", "crashed", "exited with status 0 while fitting"),
+        Detectors("kills_its_parent", "crashed", "worker died"),
+        Detectors("raises", "error", "RuntimeError: the matrix is singular"),
+        Detectors("system_exits", "error", "SystemExit: enough"),
+        Detectors("returns_nan", "error", "scores not finite: 20 NaN"),
+        Detectors("returns_infinity", "error", "scores not finite: 0 NaN, 1 infinite"),
+        Detectors("returns_too_few", "error", "returned shape (59,), expected (60,)"),
+        Detectors("returns_equal", "error", "all 60 scores are equal"),
+        Detectors("wants_labels", "error", "asks for the labels"),
+        Detectors("missing_class", "error", "'no.such.Class' cannot be imported"),
+    )
+}
+
+# Failures that no rerun mends.
+_LASTING = ("missing_class",)
+
+
+def misbehaving(*names: str) -> Callable[[Path], Findings]:
+    """Return a scenario: these detectors and a healthy one, on one small grid."""
+
+    def scenario(folder: Path) -> Findings:
+        sandbox, findings = Sandbox(folder), Findings()
+        algorithms = list(dict.fromkeys([*names, "healthy"]))
+        grid = (
+            f"algorithm={','.join(algorithms)}",
+            f"n_splits={_N_SPLITS}",
+            f"runner.memory_limit_gb={MEMORY_LIMIT_GB}",
+        )
+        finished = sandbox.run(*grid, f"timeout={TIMEOUT}", n_jobs=1)
+        for name in algorithms:
+            _look_at(sandbox, DETECTORS[name], findings)
+        failed = any(DETECTORS[n].status not in ("ok", "timeout") for n in algorithms)
+        findings.check("exit", finished.status, int(failed))
+        findings.check("processes left", sandbox.left_behind(), 0)
+
+        again = sandbox.run(*grid, f"timeout={TIMEOUT}", n_jobs=1)
+        n = len(algorithms) * _N_SPLITS
+        findings.check("repeated by a rerun", n - again.number("skipped as done before,"), 0)
+        mended = [name for name in algorithms if name not in _LASTING]
+        sandbox.run(
+            f"algorithm={','.join(mended)}",
+            *grid[1:],
+            "allow_labels=true",
+            "timeout=60",
+            "runner.retry=failed",
+            mended=True,
+            n_jobs=1,
+        )
+        statuses = {name: dict(sandbox.statuses(name)) for name in mended}
+        left = {k: v for k, v in statuses.items() if v != {"ok": _N_SPLITS}}
+        findings.require(not left, "complete once mended", f"not mended: {left}")
+        return findings
+
+    return scenario
+
+
+def _look_at(sandbox: Sandbox, fault: Detectors, findings: Findings) -> None:
+    records = sorted(
+        (r for r in sandbox.records() if r.algorithm == fault.name), key=lambda r: r.split
+    )
+    expected = sorted([fault.status] * (_N_SPLITS - 1) + [fault.second or fault.status])
+    found = sorted(record.status for record in records)
+    name = f"{fault.name}:"
+    findings.check(name, "/".join(found), "/".join(expected))
+    for record in records:
+        if record.status == fault.status and fault.reason not in (record.reason or ""):
+            findings.require(False, "", f"{name} reason {record.reason!r}, not {fault.reason!r}")
+        if record.status == "memory" and fault.name == "allocates":
+            peak = (record.peak_memory_mb or 0) / 1024
+            good = MEMORY_LIMIT_GB <= peak < MEMORY_LIMIT_GB + 0.2
+            findings.require(good, f"peak {peak:.2f} GiB", f"{name} peak {peak:.2f} GiB")
+        if record.status == "ok" and record.peak_memory_mb is None:
+            findings.require(False, "", f"{name} no peak memory")
+        if record.status == "error" and not record.traceback:
+            findings.require(False, "", f"{name} no traceback")
+    if fault.seconds is not None:
+        log = (sandbox.output / "run.log").read_text()
+        for line in log.splitlines():
+            if f" {fault.name} " in line and ": timeout (" in line:
+                seconds = float(line.split(": timeout (")[1].split(" s)")[0])
+                # The log's figure includes the start of the worker, the record none.
+                findings.seen.append(f"after {seconds:.1f} s")
+
+
+def _begun(
+    folder: Path, *overrides: str, fits: int = 3, output: Path | None = None
+) -> tuple[Sandbox, Findings, object, tuple[str, ...]]:
+    """Start a grid of eight slow experiments and wait until some have begun."""
+    sandbox = Sandbox(folder, output)
+    grid = ("algorithm=healthy", "setting=novelty,outlier", "n_splits=4", *overrides)
+    process = sandbox.start(*grid, "algorithm.seconds=0.7")
+    sandbox.wait_for_fits(fits)
+    return sandbox, Findings(), process, grid
+
+
+def _complete(
+    sandbox: Sandbox, findings: Findings, grid: tuple[str, ...], known: int, begun: int
+) -> None:
+    """See that a rerun completes a grid of eight and repeats what was in flight at most."""
+    findings.check("processes left", sandbox.left_behind(), 0)
+    finished = sandbox.run(*grid, "algorithm.seconds=0.7", mended=True, n_jobs=1)
+    findings.check("rerun: exit", finished.status, 0)
+    findings.check("kept", finished.number("skipped as done before,"), known)
+    repeated = sandbox.fit_count() - 8
+    findings.require(
+        0 <= repeated <= begun - known,
+        f"{repeated} in flight repeated",
+        f"{repeated} repeated, {begun - known} were in flight",
+    )
+    found = dict(sandbox.statuses())
+    findings.require(found == {"ok": 8}, "grid complete", f"grid {found}")
+
+
+def parent_killed(folder: Path) -> Findings:
+    """Kill -9 of the runner."""
+    sandbox, findings, process, grid = _begun(folder)
+    process.kill()  # type: ignore[attr-defined]
+    process.communicate()  # type: ignore[attr-defined]
+    wait_for(lambda: not sandbox.processes(), 5.0)
+    known, begun = len(sandbox.records()), sandbox.fit_count()
+    _complete(sandbox, findings, grid, known, begun)
+    return findings
+
+
+def _end(sandbox: Sandbox, process: object) -> Finished:
+    return sandbox.finish(process)  # type: ignore[arg-type]
+
+
+def worker_killed(folder: Path) -> Findings:
+    """Kill -9 of a worker process; the runner starts another one."""
+    sandbox, findings, process, _ = _begun(folder)
+    # The zygotes are those whose parent is the runner; the others were forked by them.
+    zygotes = [
+        pid
+        for pid in sandbox.of_command("runners.isolation.zygote")
+        if _parent(pid) == process.pid  # type: ignore[attr-defined]
+    ]
+    os.kill(zygotes[0], signal.SIGKILL)
+    finished = _end(sandbox, process)
+    findings.check("exit", finished.status, 0)
+    found = dict(sandbox.statuses())
+    findings.require(found == {"ok": 8}, "grid complete", f"grid {found}")
+    findings.check("processes left", sandbox.left_behind(), 0)
+    return findings
+
+
+def _parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def dask_worker_killed(folder: Path) -> Findings:
+    """Kill -9 of a Dask worker; its experiment is begun anew on another one."""
+    sandbox, findings, process, grid = _begun(folder, "runner=dask")
+    zygotes = sandbox.of_command("runners.isolation.zygote")
+    workers = {_parent(pid) for pid in zygotes} - set(zygotes)
+    os.kill(min(workers), signal.SIGKILL)
+    finished = _end(sandbox, process)
+    findings.check("exit", finished.status, 0)
+    found = dict(sandbox.statuses())
+    findings.require(found == {"ok": 8}, "grid complete", f"grid {found}\n{finished.output}")
+    findings.check("processes left", sandbox.left_behind(), 0)
+    again = sandbox.run(*grid[:3], "algorithm.seconds=0.7")
+    findings.check("repeated by a rerun", 8 - again.number("skipped as done before,"), 0)
+    return findings
+
+
+def interrupted(folder: Path) -> Findings:
+    """Ctrl-C: what runs is finished, and the run says what is left."""
+    sandbox, findings, process, grid = _begun(folder)
+    process.send_signal(signal.SIGINT)  # type: ignore[attr-defined]
+    finished = _end(sandbox, process)
+    findings.check("exit", finished.status, 128 + signal.SIGINT)
+    known, begun = len(sandbox.records()), sandbox.fit_count()
+    findings.check("in flight and finished", known, begun)
+    findings.check("said to be left", finished.number("left;"), 8 - known)
+    _complete(sandbox, findings, grid, known, begun)
+    return findings
+
+
+def interrupted_twice(folder: Path) -> Findings:
+    """Ctrl-C twice: the run ends now."""
+    return _ended_now(folder, signal.SIGINT, signal.SIGINT)
+
+
+def terminated(folder: Path) -> Findings:
+    """SIGTERM: the run ends now."""
+    return _ended_now(folder, signal.SIGTERM)
+
+
+def _ended_now(folder: Path, *numbers: signal.Signals) -> Findings:
+    sandbox, findings = Sandbox(folder), Findings()
+    process = sandbox.start("algorithm=healthy", "algorithm.seconds=3600", "n_splits=2")
+    sandbox.wait_for_fits(1)
+    began = time.monotonic()
+    for number in numbers:
+        process.send_signal(number)
+        time.sleep(0.3)
+    finished = sandbox.finish(process, 30.0)
+    seconds = time.monotonic() - began
+    findings.check("exit", finished.status, 128 + numbers[-1])
+    findings.require(seconds < 3.0, "at once", f"after {seconds:.1f} s")
+    findings.check("records", len(sandbox.records()), 0)
+    rerun = ("algorithm=healthy", "algorithm.seconds=3600", "n_splits=2")
+    findings.after(sandbox, {"ok": 2}, rerun)
+    return findings
+
+
+def disk_full(folder: Path) -> Findings:
+    """Fill up the disk; the run stops and says so."""
+    findings = Findings()
+    disk = folder / "disk"
+    with tmpfs(disk, "160k"):
+        sandbox = Sandbox(folder / "grid", output=disk / "output")
+        grid = ("algorithm=healthy", "setting=novelty,outlier", "n_splits=30")
+        finished = sandbox.run(*grid)
+        findings.check("exit", finished.status, 3)
+        said = "No space left on device" in finished.output
+        findings.require(said, "said so", f"not said: {finished.output}")
+        known = len(sandbox.records())
+        findings.require(0 < known < 60, f"{known} of 60 records kept", f"{known} records")
+        findings.check("processes left", sandbox.left_behind(), 0)
+        remount(disk, "size=50m")
+        again = sandbox.run(*grid, n_jobs=1)
+        findings.check("rerun: exit", again.status, 0)
+        findings.check("kept", again.number("skipped as done before,"), known)
+        found = dict(sandbox.statuses())
+        findings.require(found == {"ok": 60}, "grid complete", f"grid {found}")
+    return findings
+
+
+def store_read_only(folder: Path) -> Findings:
+    """Make the record store read-only; nothing is run."""
+    findings = Findings()
+    disk = folder / "disk"
+    with tmpfs(disk, "10m"):
+        sandbox = Sandbox(folder / "grid", output=disk / "output")
+        remount(disk, "ro")
+        finished = sandbox.run("algorithm=healthy", "n_splits=2")
+        findings.check("exit", finished.status, 2)
+        said = "the record store cannot be written" in finished.output
+        findings.require(said, "said so", f"not said: {finished.output}")
+        findings.check("fits", sandbox.fit_count(), 0)
+        remount(disk, "rw")
+        findings.after(sandbox, {"ok": 2}, ("algorithm=healthy", "n_splits=2"))
+    return findings
+
+
+def two_runs(folder: Path) -> Findings:
+    """Two runs of one grid at once share the work."""
+    sandbox, findings = Sandbox(folder), Findings()
+    grid = ("algorithm=healthy", "algorithm.seconds=0.5", "setting=novelty,outlier", "n_splits=6")
+    runs = [sandbox.start(*grid, n_jobs=1) for _ in range(2)]
+    for run in runs:
+        findings.check("exit", sandbox.finish(run).status, 0)
+    findings.check("fits of 12 experiments:", sandbox.fit_count(), 12)
+    findings.after(sandbox, {"ok": 12}, grid)
+    findings.check("fits after a rerun:", sandbox.fit_count(), 12)
+    return findings
+
+
+def record_corrupted(folder: Path) -> Findings:
+    """Cut a record short; it is named, and its experiment run again."""
+    sandbox, findings = Sandbox(folder), Findings()
+    grid = ("algorithm=healthy", "n_splits=4")
+    sandbox.run(*grid, n_jobs=1)
+    path = next((sandbox.output / "records").rglob("*-s0-2-*.json"))
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    finished = sandbox.run(*grid, n_jobs=1)
+    findings.check("exit", finished.status, 0)
+    findings.require(str(path) in finished.output, "named", f"not named: {finished.output}")
+    findings.check("repeated", sandbox.fit_count() - 4, 1)
+    findings.after(sandbox, {"ok": 4}, grid)
+    return findings
+
+
+SCENARIOS: Final[Mapping[str, tuple[str, Callable[[Path], Findings]]]] = {
+    **{
+        name: (
+            f"{fault.status}{', then ' + fault.second if fault.second else ''}; the rest ok",
+            misbehaving(name),
+        )
+        for name, fault in DETECTORS.items()
+        if name != "healthy"
+    },
+    "kill -9 of the runner": ("nothing lost but what was in flight", parent_killed),
+    "kill -9 of a worker": ("the run goes on", worker_killed),
+    "kill -9 of a Dask worker": ("the run goes on", dask_worker_killed),
+    "Ctrl-C": ("finishes what runs, exit 130", interrupted),
+    "Ctrl-C twice": ("ends now, exit 130", interrupted_twice),
+    "SIGTERM": ("ends now, exit 143", terminated),
+    "full disk": ("stops with a message, exit 3", disk_full),
+    "read-only store": ("does not begin, exit 2", store_read_only),
+    "two runs at once": ("each experiment run once", two_runs),
+    "corrupted record": ("named, and run again", record_corrupted),
+}
