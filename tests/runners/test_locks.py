@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from runners import claims as module
+from runners import locks as module
 from runners.locks import Claims
 from tests.faults.sandbox import ROOT
 
