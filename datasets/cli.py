@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from datasets.access import Access
 from datasets.configuration import compose, published_names
 from datasets.dataset import Dataset
 from datasets.definition import Definition
@@ -21,7 +22,6 @@ from datasets.digest import table_digest
 from datasets.errors import DataError, DataUnavailable
 from datasets.home import DataHome
 from datasets.loading import Loader
-from datasets.settings import Settings
 from datasets.sources import NETWORK
 
 
@@ -65,21 +65,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
 
 
-def _configurations(overrides: Sequence[str]) -> list[tuple[Definition, Settings]]:
+def _configurations(overrides: Sequence[str]) -> list[tuple[Definition, Access]]:
     """Return the data sets that overrides name, all of the paper's by default."""
     if any(word.startswith("dataset=") for word in overrides):
         composed = [compose(overrides)]
     else:
         composed = [compose([f"dataset={name}", *overrides]) for name in published_names()]
     return [
-        (Definition.from_mapping(cfg["dataset"]), Settings.from_mapping(cfg["data"]))
+        (Definition.from_mapping(cfg["dataset"]), Access.from_mapping(cfg["data"]))
         for cfg in composed
     ]
 
 
-def _load(definition: Definition, settings: Settings, *, check: bool = True) -> Outcome:
+def _load(definition: Definition, access: Access, *, check: bool = True) -> Outcome:
     try:
-        return Outcome(definition, Loader(definition, settings, check=check).load())
+        return Outcome(definition, Loader(definition, access, check=check).load())
     except (DataUnavailable, DataError) as problem:
         return Outcome(definition, problem=problem)
 
@@ -87,10 +87,10 @@ def _load(definition: Definition, settings: Settings, *, check: bool = True) -> 
 def show(overrides: Sequence[str], console: Console) -> int:
     """Print every data set beside Table 1; servers are asked only for a source that is forced."""
     outcomes = []
-    for definition, settings in _configurations(overrides):
-        if settings.source not in NETWORK:
-            settings = settings.asking_no_server()
-        outcomes.append(_load(definition, settings))
+    for definition, access in _configurations(overrides):
+        if access.source not in NETWORK:
+            access = access.asking_no_server()
+        outcomes.append(_load(definition, access))
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     for heading in ("data set", "rows", "features", "anomalies", "Table 1", "source", ""):
         numeric = heading in ("rows", "features", "anomalies")
@@ -163,14 +163,14 @@ def fetch(overrides: Sequence[str], console: Console) -> int:
     DataHome(configurations[0][1].home).sweep()
     with Progress(*columns, console=console) as bar:
         task = bar.add_task("data sets", total=len(configurations), now="")
-        for definition, settings in configurations:
+        for definition, access in configurations:
             bar.update(task, description=definition.name, now="")
 
             def tell(what: str) -> None:
                 bar.update(task, now=what)
 
             try:
-                dataset = Loader(definition, settings, tell).load()
+                dataset = Loader(definition, access, tell).load()
             except (DataUnavailable, DataError) as problem:
                 failed.append(problem)
                 bar.console.print(_told(problem), soft_wrap=True)
@@ -190,14 +190,15 @@ def fetch(overrides: Sequence[str], console: Console) -> int:
 
 def digest(overrides: Sequence[str], console: Console) -> int:
     """Print the key `expected` for the data set as it is loaded, checked or not."""
-    for definition, settings in _configurations(overrides):
-        outcome = _load(definition, settings, check=False)
+    for definition, access in _configurations(overrides):
+        outcome = _load(definition, access, check=False)
         if outcome.dataset is None:
             raise DataError(str(outcome.problem))
         X, y = outcome.dataset.X, outcome.dataset.y
         print(
             f"{definition.name}: {{samples: {X.shape[0]}, features: {X.shape[1]}, "
-            f"anomalies: {int(y.sum())}, digest: {table_digest(X, y)}}}"
+            f"anomalies: {int(y.sum())}, digest: {table_digest(X, y)}, "
+            f"ordered_digest: {outcome.dataset.ordered_digest}}}"
         )
     return 0
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+from datasets.digest import ordered_digest
+from datasets.errors import WrongContent
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +28,8 @@ class Dataset:
         Names as the source that served the table gives them.
     origin : str
         The source that served it.
+    expected_order : str or None
+        The `ordered_digest` that its YAML expects.
     """
 
     name: str
@@ -31,6 +37,28 @@ class Dataset:
     y: NDArray[np.int8]
     feature_names: tuple[str, ...]
     origin: str
+    expected_order: str | None = None
+
+    @cached_property
+    def ordered_digest(self) -> str:
+        """Digest of the rows in their order (`datasets.digest.ordered_digest`)."""
+        return ordered_digest(self.X, self.y)
+
+    def require_order(self) -> None:
+        """Refuse rows in another order than the expected one, where one is expected.
+
+        A protocol calls this whose splits depend on the order of the rows.
+
+        Raises
+        ------
+        WrongContent
+            With both digests.
+        """
+        if self.expected_order not in (None, self.ordered_digest):
+            raise WrongContent(
+                f"{self.origin} served the rows of {self.name!r} in another order: the digest of "
+                f"the ordered rows is {self.ordered_digest}, {self.expected_order} expected"
+            )
 
     @property
     def n_anomalies(self) -> int:

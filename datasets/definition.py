@@ -22,12 +22,15 @@ class Expected:
         Its counts.
     digest : str
         `datasets.digest.table_digest` of it.
+    ordered_digest : str or None
+        `datasets.digest.ordered_digest` of it, for protocols that depend on the order of the rows.
     """
 
     samples: int
     features: int
     anomalies: int
     digest: str
+    ordered_digest: str | None = None
 
 
 @dataclass(frozen=True)
@@ -217,7 +220,8 @@ def _integer(value: Any, name: str, key: str) -> int:
 
 def _expected(value: Any, name: str, key: str) -> Expected:
     names = [field.name for field in fields(Expected)]
-    if not isinstance(value, Mapping) or set(value) != set(names):
+    optional = {"ordered_digest"}
+    if not isinstance(value, Mapping) or set(value) | optional != set(names):
         raise DataError(f"data set {name!r}: {key} has the keys {', '.join(names)}; got {value!r}")
     return Expected(**value)
 

@@ -1,8 +1,8 @@
-"""A digest of a preprocessed table that depends neither on its row order nor on the last bit.
+"""Digests of a preprocessed table: one without the order of its rows, one with it.
 
-Every source of a data set is held to one table by this digest. Rows may come in any order (OpenML
-and UCI need not agree), and the last bit of a logarithm depends on the processor, so each value
-counts rounded to single precision. The order of the columns does count.
+Every source of a data set must serve the table with the first. Its rows may come in any order
+(OpenML and UCI need not agree). The last bit of a logarithm depends on the processor, so each value
+is rounded to single precision before it is hashed. The order of the columns counts in both.
 """
 
 from __future__ import annotations
@@ -66,7 +66,23 @@ def table_digest(X: NDArray[np.float64], y: NDArray[np.int8]) -> str:
     str
         32 hexadecimal digits: half of the sha256 of the shape and of the sorted row hashes.
     """
-    hashes = np.sort(row_hashes(X, y)).astype("<u8")
-    state = hashlib.sha256(f"{X.shape[0]}x{X.shape[1]}:".encode())
-    state.update(hashes.tobytes())
+    return _digest(X.shape, np.sort(row_hashes(X, y)))
+
+
+def ordered_digest(X: NDArray[np.float64], y: NDArray[np.int8]) -> str:
+    """Digest a table with its rows in the order that they have.
+
+    A protocol that cuts a table in file order depends on it; the others do not.
+
+    Returns
+    -------
+    str
+        32 hexadecimal digits: half of the sha256 of the shape and of the row hashes.
+    """
+    return _digest(X.shape, row_hashes(X, y))
+
+
+def _digest(shape: tuple[int, ...], hashes: NDArray[np.uint64]) -> str:
+    state = hashlib.sha256(f"{shape[0]}x{shape[1]}:".encode())
+    state.update(hashes.astype("<u8").tobytes())
     return state.hexdigest()[:32]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from datasets.access import Access
 from datasets.bundled import FOLDER as BUNDLED
 from datasets.checks import check_content
 from datasets.dataset import Dataset
@@ -15,7 +16,6 @@ from datasets.definition import Definition
 from datasets.errors import DataError, DataUnavailable, SourceFailed
 from datasets.home import DataHome, read_parquet
 from datasets.preprocessing import preprocess
-from datasets.settings import Settings
 from datasets.sources import NETWORK
 from datasets.sources.remote import Patience, Progress, fetch_remote
 
@@ -52,7 +52,7 @@ def load(
         When the definition, or a user's own data, is wrong.
     """
     parsed = Definition.from_mapping(definition)
-    return Loader(parsed, Settings.from_mapping(data), progress).load()
+    return Loader(parsed, Access.from_mapping(data), progress).load()
 
 
 class Loader:
@@ -62,7 +62,7 @@ class Loader:
     ----------
     definition : Definition
         The data set.
-    settings : Settings
+    access : Access
         Where data comes from.
     progress : callable, optional
         Told what is going on while a server is asked.
@@ -73,16 +73,16 @@ class Loader:
     def __init__(
         self,
         definition: Definition,
-        settings: Settings,
+        access: Access,
         progress: Progress | None = None,
         *,
         check: bool = True,
     ) -> None:
         self.definition = definition
-        self.settings = settings
+        self.access = access
         self.progress = progress
         self.check = check
-        self.home = DataHome(settings.home)
+        self.home = DataHome(access.home)
         self.patience = Patience()
         self.reasons: list[tuple[str, str]] = []
 
@@ -109,7 +109,7 @@ class Loader:
         The data home serves a forced source too, if what it has came from there.
         """
         sources = list(self.definition.sources)
-        forced = self.settings.source
+        forced = self.access.source
         if forced is None:
             return sources
         chosen = [source for source in sources if source["kind"] == forced]
@@ -135,7 +135,7 @@ class Loader:
             return self._checked(read_file(str(source["path"]), definition.name), kind)
         if kind in NETWORK:
             table = fetch_remote(
-                source, definition.target, self.settings, self.patience, self.progress
+                source, definition.target, self.access, self.patience, self.progress
             )
             # Checked before it is stored: a wrong table must not get into the data home.
             dataset = self._checked(table, kind)

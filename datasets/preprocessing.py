@@ -64,7 +64,9 @@ def preprocess(table: pa.Table, definition: Definition, origin: str) -> Dataset:
         y = np.concatenate([y, y[: _repeated(definition, rows)]])
     for array in (X, y):
         array.flags.writeable = False
-    return Dataset(definition.name, X, y, tuple(names.tolist()), origin)
+    expected = definition.expectation
+    order = expected.ordered_digest if expected is not None else None
+    return Dataset(definition.name, X, y, tuple(names.tolist()), origin, order)
 
 
 def _repeated(definition: Definition, rows: NDArray[np.bool_] | None) -> int:

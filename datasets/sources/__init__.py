@@ -1,8 +1,8 @@
 """Sources of tables, one module each.
 
-A network source is a function of (source, target, settings, folder) that returns a pyarrow table:
+A network source is a function of (source, target, access, folder) that returns a pyarrow table:
 `source` is the mapping of the data set's YAML, `target` the label column's name or None for the
-last column, `settings` the options of `data` that concern it, and `folder` an empty folder for
+last column, `access` the options of `data` that it needs, and `folder` an empty folder for
 whatever the client wants to store. It runs in a process of its own (`datasets.sources.remote`).
 """
 

@@ -66,7 +66,7 @@ def main() -> int:
     folder = Path(request["folder"])
     try:
         fetch = NETWORK[request["source"]["kind"]]()
-        table = fetch(request["source"], request["target"], request["settings"], folder)
+        table = fetch(request["source"], request["target"], request["access"], folder)
         # Not at the top: the parent's request decides whether Arrow is needed at all.
         import pyarrow.parquet as pq
 

@@ -17,7 +17,7 @@ from datasets.tables import from_frame
 
 
 def fetch(
-    source: Mapping[str, Any], target: str | None, settings: Mapping[str, Any], folder: Path
+    source: Mapping[str, Any], target: str | None, access: Mapping[str, Any], folder: Path
 ) -> pa.Table:
     """Fetch a data set by its id.
 
@@ -28,7 +28,7 @@ def fetch(
         (rows, columns with the label). `recode` replaces labels.
     target : str or None
         The label column; None for the one that OpenML names.
-    settings : mapping
+    access : mapping
         `openml_server`, and `attempt`, the number of this attempt.
     folder : Path
         Holds the package's cache, which does not survive a partial download.
@@ -38,13 +38,13 @@ def fetch(
     SourceFailed
         If the id is of another data set than expected.
     """
-    if settings["attempt"]:
+    if access["attempt"]:
         # OpenML serves Parquet from another server and without a checksum. The package falls back
         # on ARFF, which has one, only for some of the ways in which that can fail.
         os.environ["OPENML_SKIP_PARQUET"] = "true"
     import openml
 
-    openml.config.server = str(settings["openml_server"])
+    openml.config.server = str(access["openml_server"])
     openml.config.set_root_cache_directory(str(folder))
     # Attempts and pauses are the caller's: the package does not repeat after a 5xx response.
     openml.config.set_retry_policy("human", n_retries=1)

@@ -23,9 +23,9 @@ from urllib.parse import urlsplit
 import psutil
 import pyarrow as pa
 
+from datasets.access import Access
 from datasets.errors import SourceFailed
 from datasets.home import read_parquet
-from datasets.settings import Settings
 from datasets.sources.failures import Failure
 
 logger = logging.getLogger("datasets")
@@ -64,7 +64,7 @@ class Patience:
 def fetch_remote(
     source: Mapping[str, Any],
     target: str | None,
-    settings: Settings,
+    access: Access,
     patience: Patience,
     progress: Progress | None = None,
 ) -> pa.Table:
@@ -76,7 +76,7 @@ def fetch_remote(
         The source in the data set's YAML.
     target : str or None
         The label column.
-    settings : Settings
+    access : Access
         Servers, time-out, retries.
     patience : Patience
         Ends the attempts when it is lost.
@@ -90,21 +90,21 @@ def fetch_remote(
         connection) is tried again after a pause that doubles; one that lasts (404) is not.
     """
     kind = str(source["kind"])
-    if settings.offline:
+    if access.offline:
         raise SourceFailed("not asked")
     attempt = 0
     while True:
         started = time.monotonic()
-        failure, table = _attempt(source, target, settings, attempt, progress)
+        failure, table = _attempt(source, target, access, attempt, progress)
         if table is not None:
             return table
         assert failure is not None
         attempt += 1
         if not failure.passing:
             raise SourceFailed(failure.reason)
-        pause = settings.backoff * 2 ** (attempt - 1)
-        in_vain = min(time.monotonic() - started, settings.timeout) + pause
-        if attempt > settings.retries or not patience.spend(in_vain):
+        pause = access.backoff * 2 ** (attempt - 1)
+        in_vain = min(time.monotonic() - started, access.timeout) + pause
+        if attempt > access.retries or not patience.spend(in_vain):
             tries = "once" if attempt == 1 else f"{attempt} times"
             raise SourceFailed(f"{failure.reason} (tried {tries})")
         logger.warning("%s: %s; trying again in %g s", kind, failure.reason, pause)
@@ -114,12 +114,12 @@ def fetch_remote(
 def _attempt(
     source: Mapping[str, Any],
     target: str | None,
-    settings: Settings,
+    access: Access,
     attempt: int,
     progress: Progress | None,
 ) -> tuple[Failure | None, pa.Table | None]:
     """Try once; return either the failure or the table."""
-    failure = _probe(_server(source, settings))
+    failure = _probe(_server(source, access))
     if failure is not None:
         return failure, None
     with tempfile.TemporaryDirectory(prefix="ocrf-", ignore_cleanup_errors=True) as folder:
@@ -127,26 +127,26 @@ def _attempt(
             "source": dict(source),
             "target": target,
             "folder": folder,
-            "settings": {
-                "openml_server": settings.openml_server,
-                "uci_url": settings.uci_url,
-                "sklearn_url": settings.sklearn_url,
-                "timeout": settings.timeout,
+            "access": {
+                "openml_server": access.openml_server,
+                "uci_url": access.uci_url,
+                "sklearn_url": access.sklearn_url,
+                "timeout": access.timeout,
                 "attempt": attempt,
             },
         }
-        failure = _run_client(request, settings.timeout, progress)
+        failure = _run_client(request, access.timeout, progress)
         if failure is not None:
             return failure, None
         return None, read_parquet(Path(folder) / "table.parquet", target)
 
 
-def _server(source: Mapping[str, Any], settings: Settings) -> str:
+def _server(source: Mapping[str, Any], access: Access) -> str:
     """Return the URL of the server that a source asks."""
     servers = {
-        "openml": settings.openml_server,
-        "uci": settings.uci_url,
-        "sklearn": settings.sklearn_url or FIGSHARE,
+        "openml": access.openml_server,
+        "uci": access.uci_url,
+        "sklearn": access.sklearn_url or FIGSHARE,
     }
     return servers[str(source["kind"])]
 

@@ -21,7 +21,7 @@ _KDD_GIGABYTES = 16
 
 
 def fetch(
-    source: Mapping[str, Any], target: str | None, settings: Mapping[str, Any], folder: Path
+    source: Mapping[str, Any], target: str | None, access: Mapping[str, Any], folder: Path
 ) -> pa.Table:
     """Fetch `covtype`, or a subset of `kddcup99`.
 
@@ -31,14 +31,14 @@ def fetch(
         `fetcher`: covtype or kddcup99, the latter with a `subset`, http or smtp.
     target : str or None
         The name for the label column.
-    settings : mapping
+    access : mapping
         `sklearn_url`: a mirror of Figshare's files, or None; scikit-learn checks their sha256.
     folder : Path
         Holds scikit-learn's cache, ten times as large as what is needed of it.
     """
     fetcher = str(source["fetcher"])
-    if settings.get("sklearn_url"):
-        _use_mirror(fetcher, str(settings["sklearn_url"]))
+    if access.get("sklearn_url"):
+        _use_mirror(fetcher, str(access["sklearn_url"]))
     options = {"data_home": folder, "n_retries": 0}
     # The fetchers repeat a request that failed, be it with 404, and ask for one repetition at
     # least. Repetitions are the caller's, so the check of that parameter is left out.

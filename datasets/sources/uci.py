@@ -20,7 +20,7 @@ from datasets.tables import from_frame
 
 
 def fetch(
-    source: Mapping[str, Any], target: str | None, settings: Mapping[str, Any], folder: Path
+    source: Mapping[str, Any], target: str | None, access: Mapping[str, Any], folder: Path
 ) -> pa.Table:
     """Fetch a zip file and read its members one after the other into one table.
 
@@ -34,13 +34,13 @@ def fetch(
         keep), `drop` (columns to drop then), `log` (x: features become log(feature + x)).
     target : str or None
         The name of the label column.
-    settings : mapping
+    access : mapping
         `uci_url` and `timeout` in seconds.
     folder : Path
         Where the zip file goes.
     """
-    url = f"{str(settings['uci_url']).rstrip('/')}/{source['archive']}"
-    downloader = pooch.HTTPDownloader(progressbar=False, timeout=settings["timeout"])
+    url = f"{str(access['uci_url']).rstrip('/')}/{source['archive']}"
+    downloader = pooch.HTTPDownloader(progressbar=False, timeout=access["timeout"])
     # No known hash: UCI repacks its files. The content is held to its digest instead.
     path = pooch.retrieve(
         url, known_hash=None, fname="archive.zip", path=folder, downloader=downloader

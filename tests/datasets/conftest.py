@@ -163,10 +163,10 @@ def definition() -> Callable[..., dict[str, Any]]:
 def in_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Run clients in the test's process, once: for tests of what they make of what they get."""
 
-    def fetch(source: Any, target: Any, settings: Any, patience: Any, progress: Any) -> Any:
+    def fetch(source: Any, target: Any, access: Any, patience: Any, progress: Any) -> Any:
         folder = tmp_path / f"client-{len(list(tmp_path.iterdir()))}"
         folder.mkdir()
-        options = {**vars(settings), "attempt": 0}
+        options = {**vars(access), "attempt": 0}
         try:
             return NETWORK[source["kind"]]()(source, target, options, folder)
         except SourceFailed:

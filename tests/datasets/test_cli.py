@@ -81,7 +81,8 @@ def test_digest(home, capsys):
     assert main(["digest", "dataset=pima"]) == 0
     out = capsys.readouterr().out
     assert "samples: 768, features: 8, anomalies: 268" in out
-    assert "12932c1c61e2f6db1359af08a1ecc1b6" in out
+    assert "digest: 12932c1c61e2f6db1359af08a1ecc1b6" in out
+    assert "ordered_digest: " in out
 
 
 def test_a_mistyped_name_gets_the_valid_ones(home):

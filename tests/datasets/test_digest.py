@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from datasets.digest import row_hashes, table_digest
+from datasets import WrongContent
+from datasets.dataset import Dataset
+from datasets.digest import ordered_digest, row_hashes, table_digest
 
 TABLES = arrays.arrays(
     np.float64,
@@ -87,3 +89,20 @@ def test_golden():
 @pytest.mark.parametrize("value", [1e300, -1e300])
 def test_values_beyond_single_precision_are_no_error(value):
     assert table_digest(np.array([[value]]), np.zeros(1, dtype=np.int8))
+
+
+@settings(deadline=None)
+@given(TABLES, st.integers(0, 2**32 - 1))
+def test_the_ordered_digest_changes_with_the_order_alone(X, seed):
+    y = labels(X, seed)
+    order = np.random.default_rng(seed).permutation(len(X))
+    moved = (row_hashes(X, y)[order] != row_hashes(X, y)).any()
+    assert (ordered_digest(X, y) != ordered_digest(X[order], y[order])) == moved
+
+
+def test_another_order_is_refused_where_one_is_expected():
+    X, y = np.array([[1.0], [2.0]]), np.array([0, 1], dtype=np.int8)
+    Dataset("d", X, y, ("a",), "made").require_order()
+    Dataset("d", X, y, ("a",), "made", ordered_digest(X, y)).require_order()
+    with pytest.raises(WrongContent, match="made served the rows of 'd' in another order"):
+        Dataset("d", X[::-1], y[::-1], ("a",), "made", ordered_digest(X, y)).require_order()

@@ -11,12 +11,12 @@ import platformdirs
 
 from datasets.errors import DataError
 
-# Kinds of sources, in the order in which the message of a mistyped one lists them.
+# The kinds of sources that `data.source` may name.
 SOURCES = ("bundled", "home", "openml", "sklearn", "uci", "file")
 
 
 @dataclass(frozen=True)
-class Settings:
+class Access:
     """Where data comes from and how long to wait for it.
 
     Attributes
@@ -51,12 +51,12 @@ class Settings:
     backoff: float = 1.0
     timeout: float = 10.0
 
-    def asking_no_server(self) -> Settings:
-        """Return these settings for a look at what is at hand."""
+    def asking_no_server(self) -> Access:
+        """Return the same access without the servers."""
         return replace(self, offline=True)
 
     @classmethod
-    def from_mapping(cls, data: Mapping[str, Any] | None) -> Settings:
+    def from_mapping(cls, data: Mapping[str, Any] | None) -> Access:
         """Check the resolved configuration of the group `data`.
 
         The keys path, openml, target and anomalies are left to the definition, whose YAML
