@@ -11,11 +11,12 @@ from pathlib import Path
 import hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
-from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
 from runners import launcher
-from runners.configuration import cell_from_config
+from runners.composition import Composed, Composer
+from runners.configuration import CellFactory
 from runners.grid import run_grid
 from runners.isolation.pool import POOL
 from runners.kernels import drop_stale_kernels
@@ -29,20 +30,21 @@ launcher.register()
 
 def run_cell(config: DictConfig) -> Summary:
     """Run one cell: Hydra's task function, here and in the jobs of other launchers."""
-    composed = OmegaConf.merge(config)
-    with open_dict(composed):
-        composed.hydra = HydraConfig.get()
-    assert isinstance(composed, DictConfig)
-    return run_grid([cell_from_config(composed)])
+    hydra_part = HydraConfig.get()
+    factory = CellFactory(Composer(hydra_part))
+    return run_grid([factory.cell(Composed.from_config(config, hydra_part))])
+
+
+class _Misuse(BaseException):
+    """Carries the message of a `UsageError` through Hydra."""
 
 
 def _task(config: DictConfig) -> Summary:
     try:
         summary = run_cell(config)
     except UsageError as error:
-        # As an exception Hydra would announce it by "Error executing job".
-        print(error, file=sys.stderr)
-        raise SystemExit(USAGE_ERROR) from None
+        # Hydra announces an Exception by "Error executing job", and lets others pass.
+        raise _Misuse(str(error)) from None
     launcher.SUMMARIES.append(summary)
     return summary
 
@@ -71,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )(_task)
     try:
         application()
-    except (HydraException, OmegaConfBaseException, UsageError) as error:
+    except (HydraException, OmegaConfBaseException, UsageError, _Misuse) as error:
         print(error_in_words(error), file=sys.stderr)
         return USAGE_ERROR
     finally:

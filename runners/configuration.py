@@ -1,97 +1,108 @@
-"""From a composed Hydra configuration to a `Cell`."""
+"""From a composed configuration to a `Cell`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from hydra._internal.config_loader_impl import ConfigLoaderImpl
-from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
-from hydra.core.config_search_path import ConfigSearchPath
-from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf
-
 from datasets import DataError, content_key
+from runners.composition import Composed, Composer, Plain
 from runners.experiment import Cell
 from runners.summary import UsageError
 
+_GROUPS = ("dataset", "algorithm", "setting", "protocol")
+_ABSENT = object()
 
-def cell_from_config(config: DictConfig) -> Cell:
-    """Turn a composed configuration, Hydra's own part included, into a cell.
 
-    Raises
-    ------
-    UsageError
-        If a group that a cell needs is missing.
+class CellFactory:
+    """Make cells from composed configurations; what several cells share is found out once.
+
+    Parameters
+    ----------
+    composer : Composer
+        Composes an algorithm as its YAML file has it.
     """
-    choices = config.hydra.runtime.choices
-    for group in ("dataset", "algorithm", "setting", "protocol"):
-        if not OmegaConf.is_dict(config.get(group)):
-            raise UsageError(f"{group} is missing; choose one with {group}=NAME")
-    algorithm = str(choices.get("algorithm") or "algorithm")
-    task = OmegaConf.masked_copy(config, [str(name) for name in config if name != "hydra"])
-    resolved = OmegaConf.to_container(task, resolve=True, throw_on_missing=True)
-    assert isinstance(resolved, dict)
-    variant = _variant(config, algorithm, resolved["algorithm"])
-    try:
-        content = content_key(resolved["dataset"])
-    except DataError:
-        content = None  # loading says what is wrong with the file or the definition
-    return Cell(algorithm, variant, {str(name): value for name, value in resolved.items()}, content)
 
+    def __init__(self, composer: Composer):
+        self._composer = composer
+        self._contents: dict[str, str | None] = {}
 
-def _variant(config: DictConfig, name: str, resolved: dict[str, Any]) -> str:
-    """Return the parameters that differ from the YAML's own, as ``"a=1,b=2"``."""
-    own = _own_parameters(config, name)
-    differing = {key: value for key, value in resolved.items() if own.get(key, _NONE) != value}
-    gone = {key: "absent" for key in own if key not in resolved}
-    return ",".join(f"{key}={_brief(value)}" for key, value in sorted((differing | gone).items()))
+    def cells(
+        self, jobs: Sequence[Sequence[str]], from_globs: Collection[str] = ()
+    ) -> Iterator[tuple[Sequence[str], Cell]]:
+        """Yield the jobs of a sweep, each with its cell.
 
+        A template that a glob matched (one of the overrides `from_globs`) is left out.
+        """
+        for job, composed in zip(jobs, self._composer.compose_all(jobs), strict=True):
+            resolved = composed.resolved()
+            if not any(_is_template(composed, resolved, o) for o in job if o in from_globs):
+                yield job, self._cell(composed, resolved)
 
-_NONE = object()
+    def cell(self, composed: Composed) -> Cell:
+        """Turn a composed configuration into a cell.
 
+        Raises
+        ------
+        UsageError
+            If a group that a cell needs is missing, or the data set's definition or file is wrong.
+        """
+        return self._cell(composed, composed.resolved())
 
-def _own_parameters(config: DictConfig, name: str) -> dict[str, Any]:
-    """Return an algorithm's parameters as its YAML has them, interpolations unresolved.
+    def _cell(self, composed: Composed, resolved: Plain) -> Cell:
+        for group in _GROUPS:
+            if not isinstance(resolved.get(group), dict):
+                raise UsageError(f"{group} is missing; choose one with {group}=NAME")
+        algorithm = str(composed.choices.get("algorithm") or "algorithm")
+        variant = self._variant(composed, algorithm, resolved["algorithm"])
+        return Cell(algorithm, variant, resolved, self._content(resolved["dataset"]))
 
-    What the YAML takes from elsewhere (``detector: ${detector}``) always counts as differing: it
-    tells apart cells whose algorithm has the same name.
-    """
-    touched = any(
-        str(override).lstrip("+~").partition("=")[0].startswith("algorithm.")
-        for override in config.hydra.overrides.task
-    )
-    # Only overrides on the command line and experiment files change parameters.
-    node = config.algorithm
-    if touched or config.hydra.runtime.choices.get("grid"):
-        node = _defaults(config, name)
-    plain = OmegaConf.to_container(node, resolve=False)
-    assert isinstance(plain, dict)
-    return {str(key): value for key, value in plain.items()}
+    def _content(self, dataset: Plain) -> str | None:
+        definition = json.dumps(dataset, sort_keys=True)
+        if definition not in self._contents:
+            try:
+                self._contents[definition] = content_key(dataset)
+            except DataError as error:
+                raise UsageError(str(error)) from error
+        return self._contents[definition]
 
-
-_CACHE: dict[tuple[str, str], DictConfig] = {}
-
-
-def _defaults(config: DictConfig, name: str) -> DictConfig:
-    sources = list(config.hydra.runtime.config_sources)
-    key = (str(sources), name)
-    if key not in _CACHE:
-        loader = ConfigLoaderImpl(config_search_path=_search_path(sources))
-        composed = loader.load_configuration(
-            config_name=str(config.hydra.job.config_name),
-            overrides=[f"algorithm={name}"],
-            run_mode=RunMode.RUN,
+    def _variant(self, composed: Composed, name: str, resolved: Plain) -> str:
+        """Return the parameters that differ from the YAML's own, as ``"a=1,b=2"``."""
+        own = self._own_parameters(composed, name)
+        differing = {
+            key: value for key, value in resolved.items() if own.get(key, _ABSENT) != value
+        }
+        gone = {key: "absent" for key in own if key not in resolved}
+        return ",".join(
+            f"{key}={_brief(value)}" for key, value in sorted((differing | gone).items())
         )
-        _CACHE[key] = composed.algorithm
-    return _CACHE[key]
+
+    def _own_parameters(self, composed: Composed, name: str) -> Plain:
+        """Return an algorithm's parameters as its YAML has them, interpolations unresolved.
+
+        What the YAML takes from elsewhere (``detector: ${detector}``) always counts as differing:
+        it tells apart cells whose algorithm has the same name.
+        """
+        # Only overrides on the command line and files of the group `grid` change parameters.
+        touched = any(o.lstrip("+~").startswith("algorithm.") for o in composed.overrides)
+        if touched or composed.choices.get("grid"):
+            composed = self._composer.compose([f"algorithm={name}"])
+        own: Plain = composed.unresolved["algorithm"]
+        return own
 
 
-def _search_path(sources: Iterable[Any]) -> ConfigSearchPath:
-    search_path = ConfigSearchPathImpl()
-    for source in sources:
-        search_path.append(source.provider, f"{source.schema}://{source.path}")
-    return search_path
+def _is_template(composed: Composed, resolved: Plain, choice: str) -> bool:
+    """Whether an option of a group takes values from elsewhere, and all of them are null.
+
+    Such are ``dataset=custom``, which takes ``data.path`` and others, and ``algorithm=pyod``.
+    """
+    group = choice.lstrip("+").partition("=")[0]
+    written = composed.unresolved.get(group)
+    if not isinstance(written, dict):
+        return False
+    taken = [name for name, v in written.items() if isinstance(v, str) and v.startswith("${")]
+    return bool(taken) and all(resolved[group][name] is None for name in taken)
 
 
 def _brief(value: Any) -> str:

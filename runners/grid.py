@@ -21,7 +21,7 @@ from results.records.store import RecordStore
 from runners.experiment import Cell, Experiment
 from runners.gridfile import describe
 from runners.isolation.pool import POOL
-from runners.preflight import check_settings, check_writable
+from runners.preflight import check_options, check_writable
 from runners.progress import Progress, log, log_to
 from runners.schedule import Plan, Schedule, make_plan
 from runners.summary import Summary, counted
@@ -49,7 +49,7 @@ def run_grid(cells: Sequence[Cell]) -> Summary:
     """
     config = cells[0].config
     runner = config["runner"]
-    check_settings(cells)
+    check_options(cells)
     output = Path(config["output"]).resolve()
     store = RecordStore(output / "records")
     check_writable(store.path)

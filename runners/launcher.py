@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.config_store import ConfigStore
-from hydra.core.hydra_config import HydraConfig
+from hydra.core.object_type import ObjectType
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Glob, Override
 from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn, JobStatus, setup_globals
 from hydra.errors import HydraException
@@ -19,14 +20,15 @@ from hydra.plugins.sweeper import Sweeper
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
-from runners.configuration import cell_from_config
+from runners.composition import Composer
+from runners.configuration import CellFactory
 from runners.experiment import Cell
 from runners.grid import run_grid
-from runners.preflight import check_settings
+from runners.preflight import check_options
 from runners.summary import Summary, UsageError, counted
 
 SUMMARIES: list[Summary] = []
-"""What the runs of this process came to: Hydra hands no return value to the command line."""
+"""The summaries of this process' runs: Hydra hands no return value to the command line."""
 
 
 class GridLauncher(Launcher):
@@ -35,94 +37,38 @@ class GridLauncher(Launcher):
     def setup(
         self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
     ) -> None:
-        """Keep what composing a job needs."""
-        self.hydra_context = hydra_context
+        """Keep the configuration that the jobs are variations of."""
         self.config = config
 
     def launch(
         self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
     ) -> Sequence[JobReturn]:
-        """Run all cells of a sweep."""
-        cells = [cell for _, cell in _compose(self.hydra_context, self.config, job_overrides)]
+        """Run the cells of a sweep that another sweeper has expanded."""
+        return self.run([cell for _, cell in _factory(self.config).cells(job_overrides)])
+
+    def run(self, cells: Sequence[Cell]) -> Sequence[JobReturn]:
+        """Run cells as one grid."""
         result = JobReturn(status=JobStatus.COMPLETED)
-        result.return_value = run_grid(cells) if cells else Summary()
+        result.return_value = run_grid(cells)
         return [result]
 
 
-def _compose(
-    context: HydraContext, config: DictConfig, jobs: Sequence[Sequence[str]]
-) -> list[tuple[list[str], Cell]]:
-    """Return the jobs whose data set can come from anywhere, each with its cell."""
+def _factory(config: DictConfig) -> CellFactory:
     setup_globals()
-    loader: Any = context.config_loader
-    repository = loader.repository
-    loader.repository = _ReadOnce(repository)
-    try:
-        found = []
-        for overrides in map(list, jobs):
-            composed = loader.load_sweep_config(config, overrides)
-            HydraConfig.instance().set_config(composed)
-            if _has_source(composed):
-                found.append((overrides, cell_from_config(composed)))
-        return found
-    finally:
-        loader.repository = repository
-
-
-class _ReadOnce:
-    """A configuration repository that reads each file once, however many jobs are composed.
-
-    Hydra reads and parses all files anew for each job, which is nearly half of the time that
-    composing takes; it does not change what it has read.
-    """
-
-    def __init__(self, inner: Any):
-        self._inner = inner
-        self._known: dict[tuple[str, str], Any] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(self._inner, name)
-
-    def __deepcopy__(self, memo: Any) -> _ReadOnce:
-        return self
-
-    def _remember(self, question: str, config_path: str) -> Any:
-        key = (question, config_path)
-        if key not in self._known:
-            self._known[key] = getattr(self._inner, question)(config_path=config_path)
-        return self._known[key]
-
-    def load_config(self, config_path: str) -> Any:
-        return self._remember("load_config", config_path)
-
-    def group_exists(self, config_path: str) -> Any:
-        return self._remember("group_exists", config_path)
-
-    def config_exists(self, config_path: str) -> Any:
-        return self._remember("config_exists", config_path)
-
-
-def _has_source(composed: DictConfig) -> bool:
-    """Whether a cell's data set can come from anywhere.
-
-    ``dataset='glob(*)'`` also names the template for data of one's own, which is no data set as
-    long as no file is given.
-    """
-    definition = composed.dataset
-    return any(definition.get(name) for name in ("sources", "path", "openml"))
+    return CellFactory(Composer(config.hydra))
 
 
 class GridSweeper(Sweeper):
-    """Expand overrides as Hydra's basic sweeper does, without a trial composition of every job.
+    """Expand overrides as Hydra's basic sweeper does, and compose all jobs before one is run.
 
-    The launcher composes all jobs before it runs one, so that nothing is found out too late.
+    Unlike Hydra's, a glob matches what lies on ``hydra.searchpath`` too, and leaves out the
+    templates ``dataset=custom`` and ``algorithm=pyod`` as long as nothing is filled in.
     """
 
     def __init__(self, params: dict[str, str] | None = None):
         self.params = dict(params or {})
         self.hydra_context: Any = None
+        self.config: Any = None
         self.launcher: Launcher | None = None
 
     def setup(
@@ -136,39 +82,73 @@ class GridSweeper(Sweeper):
         )
 
     def sweep(self, arguments: list[str]) -> Any:
-        """Expand the overrides into jobs, launch them, and keep what they came to."""
+        """Expand the overrides into jobs, launch them, and keep their summaries."""
         assert self.launcher is not None
-        assert self.config is not None
         given = [f"{name}={value}" for name, value in self.params.items()] + list(arguments)
-        parser = OverridesParser.create(config_loader=self.hydra_context.config_loader)
-        [jobs] = BasicSweeper.split_arguments(parser.parse_overrides(given), None)
-        if not jobs:
+        loader = self.hydra_context.config_loader
+        parsed = OverridesParser.create(config_loader=loader).parse_overrides(given)
+        values = {override.get_key_element(): self._values(override) for override in parsed}
+        from_globs = {
+            value
+            for override in parsed
+            if isinstance(getattr(override, "_value", None), Glob)
+            for value in values[override.get_key_element()]
+        }
+        jobs = [list(job) for job in itertools.product(*values.values())]
+        composed = list(_factory(self.config).cells(jobs, from_globs))
+        if not composed:
             raise HydraException("the sweep is empty: a glob matches nothing")
-        elsewhere = not isinstance(self.launcher, GridLauncher)
-        if elsewhere:
-            # A job may wait for hours before it finds out; each is composed again where it runs.
-            composed = _compose(self.hydra_context, self.config, jobs)
-            check_settings(cell for _, cell in composed)
-            jobs = [overrides for overrides, _ in composed]
-            name = self.config.hydra.runtime.choices.get("hydra/launcher")
-            if name == "submitit_slurm" and shutil.which("srun") is None:
-                raise UsageError(
-                    "hydra/launcher=submitit_slurm: there is no srun here, so no SLURM; "
-                    "hydra/launcher=submitit_local runs the same jobs on this machine"
-                )
-            print(f"{counted(len(jobs), 'cell')} handed to {name}, one job each", flush=True)
-        results = self.launcher.launch(jobs, initial_job_idx=0)
-        # A failed job raises here.
+        if isinstance(self.launcher, GridLauncher):
+            results = self.launcher.run([cell for _, cell in composed])
+        else:
+            results = self._launch_elsewhere(composed)
+        # Reading the value of a failed job raises its exception.
         summaries = [r.return_value for r in results if isinstance(r.return_value, Summary)]
-        if elsewhere:
+        if not isinstance(self.launcher, GridLauncher):
             # The jobs have said so in their own logs only.
             print("\n".join(sum(summaries, Summary()).lines()))
         SUMMARIES.extend(summaries)
         return results
 
+    def _values(self, override: Override) -> list[str]:
+        """Return the overrides of single jobs that an override of a sweep stands for."""
+        key = override.get_key_element()
+        if override.is_delete() and override.value() is None:
+            return [key]
+        if not override.is_sweep_override():
+            return [f"{key}={override.get_value_element_as_str()}"]
+        if not override.is_discrete_sweep():
+            raise HydraException(f"{override.input_line}: an interval has no end of values")
+        found = getattr(override, "_value", None)
+        if isinstance(found, Glob):
+            names = self.hydra_context.config_loader.get_group_options(
+                override.key_or_group,
+                results_filter=ObjectType.CONFIG,
+                config_name=self.config.hydra.job.config_name,
+                overrides=list(self.config.hydra.overrides.hydra),
+            )
+            return [f"{key}={name}" for name in found.filter(names)]
+        return [f"{key}={value}" for value in override.sweep_string_iterator()]
+
+    def _launch_elsewhere(
+        self, composed: Sequence[tuple[Sequence[str], Cell]]
+    ) -> Sequence[JobReturn]:
+        """Hand each cell to a launcher of other jobs, which compose it again where they run."""
+        assert self.launcher is not None
+        # A job may wait for hours before it finds out.
+        check_options(cell for _, cell in composed)
+        name = self.config.hydra.runtime.choices.get("hydra/launcher")
+        if name == "submitit_slurm" and shutil.which("srun") is None:
+            raise UsageError(
+                "hydra/launcher=submitit_slurm: srun is not found here, so SLURM is not installed; "
+                "hydra/launcher=submitit_local runs the same jobs on this machine"
+            )
+        print(f"{counted(len(composed), 'cell')} handed to {name}, one job each", flush=True)
+        return self.launcher.launch([job for job, _ in composed], initial_job_idx=0)
+
 
 # Hydra only instantiates plugins whose names begin so; the classes stay where they are.
-_PREFIX = "hydra_plugins.runners.launcher."
+_PREFIX = "hydra_plugins.runners."
 
 
 @dataclass

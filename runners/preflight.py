@@ -50,7 +50,7 @@ _RULES: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
 }
 
 
-def check_settings(cells: Iterable[Cell]) -> None:
+def check_options(cells: Iterable[Cell]) -> None:
     """Check what the runner itself reads; algorithms and data sets check their own parameters.
 
     Raises

@@ -1,4 +1,6 @@
-"""From the command line to cells: sweeps, variants, experiments, mistakes."""
+"""From the command line to cells: sweeps, variants, grids, mistakes."""
+
+import itertools
 
 import pytest
 
@@ -81,13 +83,13 @@ def test_the_grids_of_the_paper(composed, grid, protocol, overrides, n_cells):
     assert {cell.variant for cell in cells} == {""}
 
 
-def test_an_experiment_sweeps_by_itself_and_takes_overrides(composed):
+def test_a_grid_sweeps_by_itself_and_takes_overrides(composed):
     cells = composed("grid=paper", "algorithm=iforest,lof", "dataset=pima", "timeout=5")
     assert labels(cells) == ["iforest", "iforest", "lof", "lof"]
     assert {cell.config["timeout"] for cell in cells} == {5}
 
 
-def test_the_default_experiment_needs_only_bundled_data(composed):
+def test_the_default_grid_needs_only_bundled_data(composed):
     cells = composed("grid=benchmark")
     assert {cell.dataset for cell in cells} == {
         *("pima", "ionosphere", "spambase", "pendigits", "shuttle")
@@ -106,7 +108,7 @@ def test_the_default_experiment_needs_only_bundled_data(composed):
         (["protocol.standardize=all"], ["Valid names in protocol:", "standardise"]),
         (["timeout=-1"], ["timeout must be a positive number"]),
         (["n_splits=0"], ["n_splits must be a whole number, at least 1"]),
-        (["runner.retry=all"], ["runner.retry must be null or failed"]),
+        (["runner.retry=some"], ["runner.retry must be null or failed"]),
         (["runner.backend=spark"], ["runner.backend must be one of threads, dask"]),
         (["runner.n_jobs=0"], ["runner.n_jobs must be a whole number other than 0"]),
         (["runner.progress=loud"], ["runner.progress must be one of"]),
@@ -114,11 +116,7 @@ def test_the_default_experiment_needs_only_bundled_data(composed):
 )
 def test_mistakes_are_named_with_what_would_be_valid(tmp_path, capsys, arguments, expected):
     with_output = [*arguments, f"output={tmp_path}"]
-    try:
-        status = app.main(with_output)
-    except SystemExit as left:
-        status = left.code
-    assert status == app.USAGE_ERROR
+    assert app.main(with_output) == app.USAGE_ERROR
     said = capsys.readouterr().err
     for words in expected:
         assert words in said
@@ -137,8 +135,99 @@ def test_a_changed_file_makes_new_experiments(composed, tmp_path):
     assert not set(keys[0]) & set(keys[1])
 
 
-def test_a_missing_file_is_left_to_the_loading(composed, tmp_path):
-    [cell] = composed(
-        "dataset=custom", f"data.path={tmp_path / 'nowhere.csv'}", "data.anomalies=[1]"
+@pytest.mark.parametrize(
+    ("content", "arguments", "words"),
+    [
+        (None, [], "No such file or directory"),
+        ("a,label\n1,0\n2,1\n", ["data.openml=61"], "not both"),
+        ("a,label\n1,0\n2,1\n", ["+dataset.targett=label"], "unknown key 'targett'"),
+    ],
+)
+@pytest.mark.parametrize("sweep", [[], ["-m"]])
+def test_a_data_set_that_is_wrong_is_refused(tmp_path, capsys, content, arguments, words, sweep):
+    table = tmp_path / "mine.csv"
+    if content is not None:
+        table.write_text(content)
+    given = ["dataset=custom", f"data.path={table}", "data.anomalies=[1]", *arguments]
+    assert app.main([*sweep, *given, f"output={tmp_path / 'output'}"]) == app.USAGE_ERROR
+    said = capsys.readouterr().err
+    assert words in said
+    assert "Traceback" not in said
+    assert not (tmp_path / "output").exists()
+
+
+@pytest.mark.parametrize("sweep", [[], ["-m"]])
+def test_a_template_is_run_only_when_it_is_filled_in(tmp_path, capsys, sweep):
+    assert app.main([*sweep, "dataset=custom", f"output={tmp_path}"]) == app.USAGE_ERROR
+    assert "data.path=FILE" in capsys.readouterr().err
+
+
+def test_globs_leave_templates_out_until_they_are_filled_in(composed):
+    names = {cell.algorithm for cell in composed("-m", "algorithm=glob(pyod*)")}
+    assert "pyod_ecod" in names
+    assert "pyod" not in names
+    filled = composed("-m", "algorithm=glob(pyod*)", "detector=ABOD")
+    assert {cell.algorithm for cell in filled} == names | {"pyod"}
+
+
+@pytest.fixture
+def own_group(tmp_path):
+    """Return a function that writes a YAML file of a user's group, and the override to find it."""
+
+    def write(name, text):
+        path = tmp_path / "mine" / f"{name}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return f"hydra.searchpath=[file://{tmp_path / 'mine'}]"
+
+    return write
+
+
+def test_globs_match_what_lies_on_the_search_path(composed, own_group, tmp_path):
+    (tmp_path / "mine.csv").write_text("a,label\n1,0\n2,1\n")
+    own_group("dataset/s_own", f"name: s_own\npath: {tmp_path}/mine.csv\nanomalies: [1]\n")
+    search = own_group(
+        "dataset/zz_own", f"name: zz_own\npath: {tmp_path}/mine.csv\nanomalies: [1]\n"
     )
-    assert cell.content is None
+    found = {cell.dataset for cell in composed("-m", search, "dataset=glob(s*)")}
+    assert found == {"s_own", "shuttle", "smtp", "spambase"}
+    assert [cell.dataset for cell in composed("-m", search, "dataset=glob(zz*)")] == ["zz_own"]
+    assert len(composed("-m", "dataset=glob([a*,p*],exclude=[ad*])")) == 4
+
+
+OTHER = "_target_: sklearn.ensemble.IsolationForest\nn_estimators: 3\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        (OTHER, ["algorithm=own,lof", "timeout=5,6"]),
+        # An algorithm that changes more than itself is composed cell by cell.
+        ("# @package _global_\ntimeout: 77\nalgorithm:\n  _target_: a.B\n", ["algorithm=own,lof"]),
+        ("_target_: a.B\nseed: ${seed}\nname: ${dataset.name}\n", ["algorithm=own", "seed=1,2"]),
+        ("_target_: a.B\nname: ${hydra:runtime.choices.dataset}\n", ["algorithm=own"]),
+        (
+            OTHER,
+            ["algorithm=own", "algorithm.n_estimators=3,4", "+algorithm.contamination=0.1,0.2"],
+        ),
+        (OTHER, ["algorithm=own", "+data.extra=1,2", "~protocol.metrics"]),
+        (OTHER, ["grid=modern", "algorithm=own", "setting=novelty"]),
+    ],
+)
+def test_a_sweep_has_the_cells_of_its_single_jobs(composed, own_group, text, arguments):
+    """What composes the parts of a sweep once must give what Hydra gives for each job."""
+    search = own_group("algorithm/own", text)
+    given = [search, "dataset=pima,wilt", *arguments]
+    swept = composed("-m", *given)
+    choices = [
+        [f"{key}={value}" for value in values.split(",")] if values else [key]
+        for key, _, values in (argument.partition("=") for argument in given[1:])
+    ]
+    single = [
+        cell
+        for job in itertools.product(*choices)
+        for cell in composed(search, *job, "hydra.mode=RUN")
+    ]
+    assert [cell.config for cell in swept] == [cell.config for cell in single]
+    assert [cell.keys for cell in swept] == [cell.keys for cell in single]
+    assert [cell.label for cell in swept] == [cell.label for cell in single]

@@ -7,7 +7,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from runners.app import ROOT
-from runners.preflight import _RULES, check_settings
+from runners.preflight import _RULES, check_options
 from runners.summary import UsageError
 
 SECONDS = "a positive number of seconds"
@@ -46,14 +46,14 @@ def test_a_wrong_setting_is_named(make_cell, name, value, right):
     good, bad = make_cell(), make_cell()
     group, _, key = name.rpartition(".")
     (bad.config[group] if group else bad.config)[key] = value
-    check_settings([good])
+    check_options([good])
     with pytest.raises(UsageError, match=re.escape(f"{name} must be {right}, got {value!r}")):
-        check_settings([good, bad])
+        check_options([good, bad])
 
 
 @pytest.mark.parametrize("value", [0.25, 1, None])
 def test_limits_may_be_whole_or_not(make_cell, value):
-    check_settings([make_cell(timeout=value or 1, memory_limit_gb=value)])
+    check_options([make_cell(timeout=value or 1, memory_limit_gb=value)])
 
 
 def test_every_setting_of_a_runner_has_its_rule():
