@@ -13,10 +13,10 @@ TESTS      ?=
 JOBS       ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup benchmark data tables figures report published theory speed faults test lint format lock clean
+.PHONY: help setup benchmark data tables figures report published theory speed faults test test-minimum lint format lock clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(INSTALLED) ## Create .venv with the locked dependencies
 
@@ -64,10 +64,18 @@ faults: $(INSTALLED) ## Break experiments in every way the runner must survive, 
 test: $(INSTALLED) ## Run the whole test suite
 	$(PY) -m pytest --numprocesses $(JOBS) --dist loadfile $(TESTS)
 
-lint: $(INSTALLED) ## Check style (ruff) and types (mypy)
+test-minimum: ## Test the estimator against the oldest versions that pyproject.toml allows
+	$(PYTHON) -m venv --clear $(VENV)-minimum
+	$(VENV)-minimum/bin/python -m pip install --quiet --disable-pip-version-check "pytest<9" hypothesis matplotlib \
+	  $$($(PYTHON) -c 'import tomllib; print(*[d.replace(">=", "==") for d in tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"]])')
+	NUMBA_CACHE_DIR=$(VENV)-minimum/kernels $(VENV)-minimum/bin/python -m pytest --confcutdir tests/ocrf tests/ocrf
+
+lint: $(INSTALLED) ## Check style (ruff), spelling, types (mypy) and import layers
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
+	$(VENV)/bin/codespell .
 	$(PY) -m mypy
+	$(VENV)/bin/lint-imports
 
 format: $(INSTALLED) ## Let ruff format the code
 	$(PY) -m ruff check --fix .
@@ -79,5 +87,5 @@ lock: ## Pin the dependencies of pyproject.toml anew in requirements.lock
 	  --extra harness --extra dask --extra slurm --extra dev --output-file requirements.lock pyproject.toml
 
 clean: ## Remove the environment, run output and caches
-	rm -rf $(VENV) $(OUTPUT) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-minimum $(OUTPUT) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
