@@ -8,12 +8,11 @@ import numpy as np
 import pandas as pd
 
 from results.metrics import METRICS
-from results.vocabulary import MARK_MEANINGS, MARKS, algorithm_order, na_meaning
+from results.records.statuses import MARK_MEANINGS, NA, STATUSES
+from results.vocabulary import algorithm_order, na_meaning
 
 CELL = ["protocol", "setting", "dataset", "label"]
 SECONDS = ("fit_seconds", "score_seconds", "fit_cpu_seconds", "score_cpu_seconds")
-#: Which outcome names a cell in which no experiment succeeded.
-_PRECEDENCE = ("memory", "crashed", "error", "no_data", "skipped")
 
 
 def make_cells(frame: pd.DataFrame) -> pd.DataFrame:
@@ -40,7 +39,7 @@ def make_cells(frame: pd.DataFrame) -> pd.DataFrame:
     groups = frame.groupby(CELL, sort=False)
     counts = frame.groupby([*CELL, "status"], sort=False).size().unstack(fill_value=0)
     table = pd.DataFrame(index=counts.index)
-    for status in ("ok", "timeout", *_PRECEDENCE):
+    for status in STATUSES:
         table[f"n_{status}"] = counts.get(status, 0)
     table["n_experiments"] = groups.size()
     seeds = groups["seed"].nunique()
@@ -70,9 +69,10 @@ def make_cells(frame: pd.DataFrame) -> pd.DataFrame:
 def _marks(table: pd.DataFrame) -> pd.Series:
     marks = pd.Series("", index=table.index, dtype="object")
     nothing = table["n_ok"] == 0
-    for status in reversed(_PRECEDENCE):
-        marks[nothing & (table[f"n_{status}"] > 0)] = MARKS[status]
-    marks[table["n_timeout"] > 0] = MARKS["timeout"]
+    for name, status in reversed(STATUSES.items()):
+        if status.mark:
+            marks[nothing & (table[f"n_{name}"] > 0)] = status.mark
+    marks[table["n_timeout"] > 0] = NA
     return marks
 
 
@@ -88,7 +88,7 @@ def _time_limits(frame: pd.DataFrame, cells: pd.Index) -> list[tuple[float, ...]
 def mark_meanings(cells: pd.DataFrame) -> dict[str, str]:
     """Return what each mark of a table of these cells means, NA with its time limit."""
     limits = {limit for own in cells["time_limits"] for limit in own}
-    return MARK_MEANINGS | {"NA": na_meaning(limits)}
+    return MARK_MEANINGS | {NA: na_meaning(limits)}
 
 
 def _cell_order(key: tuple[str, str, str, str]) -> tuple[object, ...]:

@@ -6,7 +6,7 @@ import argparse
 import re
 from pathlib import Path
 
-from results.metrics import METRICS
+from results.metrics import METRICS, check_metrics
 from results.records.selection import Selection
 
 
@@ -53,12 +53,10 @@ def metrics_option(parser: argparse.ArgumentParser) -> None:
 
 
 def _metrics(text: str) -> tuple[str, ...]:
-    chosen = names(text)
-    if unknown := [name for name in chosen if name not in METRICS]:
-        raise argparse.ArgumentTypeError(
-            f"unknown metric {unknown[0]!r}; there are: {', '.join(METRICS)}"
-        )
-    return chosen
+    try:
+        return check_metrics(names(text))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def table_options(parser: argparse.ArgumentParser) -> None:

@@ -10,8 +10,9 @@ import pandas as pd
 from results.aggregate import labelled_in, make_cells, mark_meanings
 from results.output import Output
 from results.records.frame import Experiments
+from results.records.statuses import MISSING, STATUSES
 from results.tables.terminal import print_columns
-from results.vocabulary import MARKS, PARTIAL, SETTINGS, algorithm_order, flagged
+from results.vocabulary import PARTIAL, SETTINGS, algorithm_order, flagged
 
 
 def missing_remarks(cells: pd.DataFrame) -> list[str]:
@@ -58,8 +59,8 @@ def _listed(names: list[str], everything: list[str]) -> str:
 def _failures(row: dict) -> str:
     failed = [
         f"{row[f'n_{status}']} {status}"
-        for status in ("memory", "crashed", "error", "no_data", "skipped")
-        if row[f"n_{status}"]
+        for status in STATUSES
+        if status != "ok" and row[f"n_{status}"]
     ]
     return f" ({', '.join(failed)})" if failed else ""
 
@@ -107,7 +108,7 @@ def _grid(part: pd.DataFrame) -> tuple[list[str], Iterator[list[str]]]:
     def text(dataset: str, label: str) -> str:
         row = rows.get((dataset, label))
         if row is None:
-            return MARKS["missing"]
+            return MISSING
         if row["mark"]:
             return str(row["mark"])
         return f"{row['n_ok']}/{row['n_expected']}{PARTIAL if row['partial'] else ''}"

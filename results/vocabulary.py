@@ -6,6 +6,8 @@ import re
 from collections.abc import Collection
 from typing import Final
 
+from results.records.statuses import MARK_MEANINGS, NA
+
 #: Columns of the paper's tables, in its order: name in ``conf/algorithm`` and printed name.
 PAPER_ALGORITHMS: Final = {
     "oneclassrf": "OneClassRF",
@@ -23,40 +25,6 @@ TRANSDUCTIVE: Final = frozenset({"orca", "rfc"})
 
 SETTINGS: Final = {"novelty": "novelty detection", "outlier": "outlier detection"}
 
-#: Heading of a column, and what it measures.
-METRIC_HEADINGS: Final = {
-    "roc_auc": "ROC",
-    "average_precision": "AP",
-    "roc_auc_curve": "ROC",
-    "pr_auc_curve": "PR",
-}
-METRIC_MEANINGS: Final = {
-    "roc_auc": "exact area under the ROC curve",
-    "average_precision": "average precision",
-    "roc_auc_curve": "area under the ROC curve averaged over the splits on a 1000-point grid",
-    "pr_auc_curve": "area under the precision-recall curve averaged over the splits on a "
-    "1000-point grid (linear interpolation)",
-}
-PAPER_METRICS: Final = ("roc_auc_curve", "pr_auc_curve")
-
-#: What stands in a cell without a value. Only a deadline that passed is the paper's NA.
-MARKS: Final = {
-    "timeout": "NA",
-    "skipped": "NA",
-    "memory": "mem",
-    "crashed": "crash",
-    "error": "err",
-    "no_data": "no data",
-    "missing": "--",
-}
-MARK_MEANINGS: Final = {
-    "NA": "fitting or scoring exceeded the time limit",  # with its seconds: na_meaning
-    "mem": "needed more memory than allowed",
-    "crash": "the process died",
-    "err": "the algorithm raised an error",
-    "no data": "the data set could not be had",
-    "--": "not run, or nothing to average",
-}
 PARTIAL: Final = "†"
 PARTIAL_MEANING: Final = "fewer splits than planned"
 LABELLED: Final = "‡"
@@ -77,7 +45,7 @@ def na_meaning(limits: Collection[float]) -> str:
     if len(seconds) == 1:
         return f"fitting or scoring exceeded {seconds[0]}"
     mixed = f", not the same for all: {', '.join(seconds)}" if seconds else ""
-    return f"{MARK_MEANINGS['NA']}{mixed}"
+    return f"{MARK_MEANINGS[NA]}{mixed}"
 
 
 def display_name(label: str) -> str:
@@ -128,14 +96,3 @@ def algorithm_order(label: str) -> tuple[int, str]:
     base = _base(label)
     names = list(PAPER_ALGORITHMS)
     return (names.index(base) if base in names else len(names), label)
-
-
-def metric_headings(metrics: tuple[str, ...]) -> dict[str, str]:
-    """Return short headings for `metrics`, told apart where two would read the same."""
-    headings = [METRIC_HEADINGS[metric] for metric in metrics]
-    return {
-        metric: f"{heading} (curve)"
-        if headings.count(heading) > 1 and metric.endswith("_curve")
-        else heading
-        for metric, heading in zip(metrics, headings, strict=True)
-    }

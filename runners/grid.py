@@ -16,7 +16,7 @@ from typing import Any
 
 from joblib import Parallel, cpu_count, delayed, parallel_config
 
-from results.records.record import FAILED_STATUSES
+from results.records.statuses import FAILED_STATUSES
 from results.records.store import RecordStore
 from runners.experiment import Cell, Experiment
 from runners.gridfile import describe

@@ -11,7 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, TextIO
 
-from results.records.record import FAILED_STATUSES, NA_STATUSES
+from results.records.statuses import FAILED_STATUSES, NA_STATUSES
 from runners.experiment import Cell, Experiment
 from runners.schedule import Plan
 from runners.supervise import Outcome

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from results.records.files import safe_name
-from results.records.record import NA_STATUSES, Record, RecordError, read_record
+from results.records.record import Record, RecordError, read_record
+from results.records.statuses import NA_STATUSES
 from results.records.store import RecordStore
 from runners.experiment import Cell, Experiment, Limits
 from runners.supervise import is_final

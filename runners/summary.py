@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from results.records.record import FAILED_STATUSES, NA_STATUSES
+from results.records.statuses import FAILED_STATUSES, NA_STATUSES
 
 _MOST_REASONS = 20  # lines of a summary
 

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from results.records.encoding import Curves
 from results.records.record import Record, RecordError, read_record, valid_text
+from results.records.statuses import NA_STATUSES
 from results.records.store import RecordStore
 from runners import scores
 from runners.experiment import Experiment, Limits
@@ -68,7 +69,7 @@ def is_final(record: Record | None, limits: Limits, retry: str | None = None) ->
     """
     if record is None or record.status == "no_data":
         return False
-    if record.status in ("timeout", "skipped"):
+    if record.status in NA_STATUSES:
         if record.status == "skipped" and limits.run_all_splits:
             return False
         return limits.timeout <= float(record.limits.get("timeout", 0))

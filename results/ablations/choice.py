@@ -13,12 +13,13 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from results.ablations.effects import METRICS, Effects, summarise
+from results.ablations.effects import JUDGED_BY, Effects, summarise
 from results.ablations.studies import Study
 from results.ablations.tables import signed
+from results.metrics import METRICS
 from results.rounding import format_number
 from results.tables.text import markdown
-from results.vocabulary import METRIC_HEADINGS, SETTINGS
+from results.vocabulary import SETTINGS
 
 BOTH = "both settings"
 
@@ -87,7 +88,7 @@ def choose(gains: pd.DataFrame, purpose: str, metric: str) -> Choice | None:
 def choices(results: Mapping[Study, list[Effects]]) -> list[Choice]:
     """Choose for each setting and for both at once, by each metric."""
     made = []
-    for metric in METRICS:
+    for metric in JUDGED_BY:
         tables = {setting: candidate_gains(results, setting, metric) for setting in SETTINGS}
         # Whoever does not know whether the training data are clean needs both.
         first, *others = tables.values()
@@ -108,7 +109,7 @@ def choices_markdown(made: list[Choice]) -> str:
         rows.append(
             [
                 SETTINGS.get(choice.purpose, choice.purpose),
-                METRIC_HEADINGS[choice.metric],
+                METRICS[choice.metric].heading,
                 f"{len(choice.gains)} x {choice.gains.shape[1]}",
                 choice.best,
                 signed(best.mean()),

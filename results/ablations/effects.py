@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from results.ablations.studies import Study
+from results.metrics import EXACT_METRICS
 from results.statistics.rank_tests import bootstrap_intervals, holm, wilcoxon_holm, win_tie_loss
 
-METRICS = ("average_precision", "roc_auc")
+JUDGED_BY = EXACT_METRICS[::-1]
 _PAIR = ["dataset", "seed", "split"]
 
 
@@ -61,7 +62,7 @@ def _effects(part: pd.DataFrame, study: Study, protocol: str, setting: str) -> E
     order = [label for label in study.levels.values() if (part["level"] == label).any()]
     means, errors = {}, {}
     n_splits = pd.Series(dtype=int)
-    for metric in METRICS:
+    for metric in JUDGED_BY:
         table = part.pivot(index=_PAIR, columns="level", values=metric)[order]
         common = pd.concat(_common(group) for _, group in table.groupby(level="dataset"))
         groups = common.groupby(level="dataset")
@@ -72,7 +73,8 @@ def _effects(part: pd.DataFrame, study: Study, protocol: str, setting: str) -> E
     seconds = part.groupby(["level", "dataset"])["fit_cpu_seconds"].mean().unstack("level")[order]
     relative = seconds.div(seconds[study.reference], axis=0)
     summary = pd.concat(
-        [summarise(means[metric], study.reference, metric) for metric in METRICS], ignore_index=True
+        [summarise(means[metric], study.reference, metric) for metric in JUDGED_BY],
+        ignore_index=True,
     )
     # The geometric mean treats half and twice the time alike.
     return Effects(
@@ -134,7 +136,7 @@ def summarise(means: pd.DataFrame, reference: str, metric: str) -> pd.DataFrame:
                 "difference": interval["difference"],
                 "low": interval["difference_low"],
                 "high": interval["difference_high"],
-                "wins_ties_losses": win_tie_loss(both).loc[level, reference],
+                "wins_ties_losses": win_tie_loss(both, metric).loc[level, reference],
                 "p": wilcoxon_holm(both).loc[level, reference],
             }
         rows.append(row)

@@ -7,20 +7,23 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from results.ablations.effects import METRICS, Effects
+from results.ablations.effects import JUDGED_BY, Effects
 from results.figures.style import Look, looks, new_figure, styled
-from results.vocabulary import METRIC_HEADINGS, SETTINGS
+from results.metrics import METRICS
+from results.vocabulary import SETTINGS
 
 
 def draw(all_effects: list[Effects]) -> Figure:
     """Draw metrics (rows) x settings (columns): a mark per data set; bold, mean and interval."""
     study = all_effects[0].study
-    datasets = sorted({name for effects in all_effects for name in effects.means[METRICS[0]].index})
+    datasets = sorted(
+        {name for effects in all_effects for name in effects.means[JUDGED_BY[0]].index}
+    )
     look = looks(datasets)
     levels = [
         level
         for level in study.levels.values()
-        if any(level in effects.means[METRICS[0]].columns for effects in all_effects)
+        if any(level in effects.means[JUDGED_BY[0]].columns for effects in all_effects)
     ]
     # A combination of values takes a line per value.
     labels = [level.replace(", ", "\n") for level in levels]
@@ -29,12 +32,12 @@ def draw(all_effects: list[Effects]) -> Figure:
     figure = new_figure(width, 6.4 if upright else 5.4)
     with styled():
         panels = figure.subplots(
-            len(METRICS), len(all_effects), sharex=True, sharey="row", squeeze=False
+            len(JUDGED_BY), len(all_effects), sharex=True, sharey="row", squeeze=False
         )
-        for row, metric in zip(panels, METRICS, strict=True):
+        for row, metric in zip(panels, JUDGED_BY, strict=True):
             for axes, effects in zip(row, all_effects, strict=True):
                 _draw(axes, effects, metric, levels, look)
-            row[0].set_ylabel(f"{METRIC_HEADINGS[metric]}, difference to reference", fontsize=8)
+            row[0].set_ylabel(f"{METRICS[metric].heading}, difference to reference", fontsize=8)
         for axes, effects in zip(panels[0], all_effects, strict=True):
             axes.set_title(SETTINGS[effects.setting])
         for axes in panels[-1]:

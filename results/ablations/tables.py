@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from results.ablations.effects import METRICS, Effects, contrasts
+from results.ablations.effects import JUDGED_BY, Effects, contrasts
+from results.metrics import METRICS
 from results.rounding import format_number
 from results.tables.text import markdown
-from results.vocabulary import METRIC_HEADINGS, SETTINGS
+from results.vocabulary import SETTINGS
 
 #: Differences of more than so many standard errors over the splits are marked.
 MARKED_ERRORS = 2.0
@@ -16,17 +17,17 @@ MARKED_ERRORS = 2.0
 def summary_markdown(effects: Effects) -> str:
     """Return one row per level: means, differences to the reference, tests over data sets."""
     headings = ["", "n"]
-    for metric in METRICS:
-        name = METRIC_HEADINGS[metric]
+    for metric in JUDGED_BY:
+        name = METRICS[metric].heading
         headings += [name, "Δ", "95 %", "w/t/l", "p", "p (Holm)"]
     headings.append("fit time")
     table = {(row["level"], row["metric"]): row for row in effects.summary.to_dict("records")}
     rows = []
-    for level in effects.means[METRICS[0]].columns:
+    for level in effects.means[JUDGED_BY[0]].columns:
         is_reference = level == effects.study.reference
         row = [f"**{level}**" if is_reference else level]
-        row.append(str(table[level, METRICS[0]]["n_datasets"]))
-        for metric in METRICS:
+        row.append(str(table[level, JUDGED_BY[0]]["n_datasets"]))
+        for metric in JUDGED_BY:
             cell = table[level, metric]
             row.append(format_number(cell["mean"], 3))
             if pd.isna(cell["difference"]):
@@ -50,9 +51,9 @@ def contrast_markdown(effects: Effects) -> str:
     """Return what changing one parameter does for each value of the others."""
     headings = ["", "against", "n"]
     rows = []
-    parts = {metric: contrasts(effects, metric).to_dict("records") for metric in METRICS}
-    for metric in METRICS:
-        headings += [f"{METRIC_HEADINGS[metric]} Δ", "95 %", "w/t/l", "p"]
+    parts = {metric: contrasts(effects, metric).to_dict("records") for metric in JUDGED_BY}
+    for metric in JUDGED_BY:
+        headings += [f"{METRICS[metric].heading} Δ", "95 %", "w/t/l", "p"]
     for cells in zip(*parts.values(), strict=True):
         row = [str(cells[0]["level"]), str(cells[0]["base"]), str(cells[0]["n_datasets"])]
         for cell in cells:
@@ -89,7 +90,7 @@ def dataset_markdown(effects: Effects, metric: str) -> str:
             row.append(f"**{text}**" if clear else text)
         rows.append(row)
     caption = (
-        f"{METRIC_HEADINGS[metric]}, {SETTINGS[effects.setting]}: the reference, and differences "
+        f"{METRICS[metric].heading}, {SETTINGS[effects.setting]}: the reference, and differences "
         f"to it (bold: more than {MARKED_ERRORS:g} standard errors over the paired splits)"
     )
     return f"{caption}\n\n{markdown(['', 'splits', reference, *others], rows)}"
@@ -105,7 +106,7 @@ def to_csv(all_effects: list[Effects]) -> str:
             "setting": effects.setting,
         }
         parts.append(effects.summary.assign(dataset="(all)", **where))
-        for metric in METRICS:
+        for metric in JUDGED_BY:
             long = _long(effects.means[metric], "mean")
             long["n_splits"] = long["dataset"].map(effects.n_splits)
             reference = effects.means[metric][effects.study.reference]

@@ -8,17 +8,17 @@ from pathlib import Path
 import pandas as pd
 
 from results.ablations.choice import choices, choices_markdown
-from results.ablations.effects import METRICS, Effects, effects
+from results.ablations.effects import JUDGED_BY, Effects, effects
 from results.ablations.figures import draw
 from results.ablations.studies import STUDIES, TARGET, Study
 from results.ablations.tables import contrast_markdown, dataset_markdown, summary_markdown, to_csv
 from results.figures.style import render
+from results.metrics import METRICS
 from results.output import Output
 from results.records.frame import Experiments
 from results.records.provenance import tabulate, warnings_of
 from results.reproduction.document import marked, update
 from results.tables.text import markdown
-from results.vocabulary import METRIC_HEADINGS
 
 FILE = Path(__file__).parents[1] / "ABLATIONS.md"
 
@@ -69,7 +69,7 @@ def block(study: Study, found: list[Effects]) -> str:
     parts += [summary_markdown(part) for part in found]
     if study.contrast:
         parts += [contrast_markdown(part) for part in found]
-    details = [dataset_markdown(part, metric) for metric in METRICS for part in found]
+    details = [dataset_markdown(part, metric) for metric in JUDGED_BY for part in found]
     parts.append(
         "<details><summary>Every data set</summary>\n\n" + "\n\n".join(details) + "\n\n</details>"
     )
@@ -107,7 +107,7 @@ def _runs(frame: pd.DataFrame, results: Mapping[Study, list[Effects]]) -> str:
     table: dict[str, dict[str, str]] = {}
     for study, found in results.items():
         for part in found:
-            counts = part.means[METRICS[0]].notna().sum(axis=1).to_dict()
+            counts = part.means[JUDGED_BY[0]].notna().sum(axis=1).to_dict()
             for dataset, n in part.n_splits.items():
                 levels = counts[dataset]
                 seen = table.setdefault(str(dataset), {})
@@ -132,11 +132,11 @@ def _runs(frame: pd.DataFrame, results: Mapping[Study, list[Effects]]) -> str:
                 [[str(v) for v in row] for row in shown.itertuples(index=False)],
             ),
             *warnings_of(provenance),
-            f"Metrics: {', '.join(f'{METRIC_HEADINGS[m]} = {m}' for m in METRICS)}. Δ is the mean "
-            "over data sets of the paired difference to the reference, with a bootstrap interval "
-            "over data sets; w/t/l counts data sets at three decimals; p is Wilcoxon's signed-rank "
-            "test over data sets, and p (Holm) is corrected for the number of levels in the table. "
-            "Fit time is processor time relative to the reference's, as geometric mean over data "
-            "sets.",
+            f"Metrics: {', '.join(f'{METRICS[m].heading} = {m}' for m in JUDGED_BY)}. Δ is the "
+            "mean over data sets of the paired difference to the reference, with a bootstrap "
+            "interval over data sets; w/t/l counts data sets at three decimals; p is Wilcoxon's "
+            "signed-rank test over data sets, and p (Holm) is corrected for the number of levels "
+            "in the table. Fit time is processor time relative to the reference's, as geometric "
+            "mean over data sets.",
         ]
     )

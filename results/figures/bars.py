@@ -10,7 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from results.figures.style import Look, logarithmic, new_figure, styled
-from results.vocabulary import MARKS, display_name, metric_headings
+from results.metrics import METRICS, metric_headings
+from results.records.statuses import MISSING
+from results.vocabulary import display_name
 
 
 def bar_chart(
@@ -38,8 +40,11 @@ def bar_chart(
             values = grid[metric].unstack("label").reindex(index=datasets, columns=list(labels))
             spread = grid[f"{metric}_std"].unstack("label").reindex_like(values)
             _panel(axis, values, spread, grid, look)
-            axis.set_ylim(0, 1.02)
-            axis.set_ylabel(f"{headings[metric]} area" if "curve" in metric else headings[metric])
+            low, high = METRICS[metric].limits
+            axis.set_ylim(low, high + 0.02 * (high - low))
+            axis.set_ylabel(
+                f"{headings[metric]} area" if METRICS[metric].curve else headings[metric]
+            )
         seconds = (grid["fit_seconds"] + grid["score_seconds"]).unstack("label")
         seconds = seconds.reindex(index=datasets, columns=list(labels))
         _panel(axes[-1], seconds, None, grid, look)
@@ -82,7 +87,7 @@ def _panel(
                 axis.text(
                     at + offset,
                     0.01,
-                    marks.get((dataset, label), MARKS["missing"]) or MARKS["missing"],
+                    marks.get((dataset, label), MISSING) or MISSING,
                     rotation=90,
                     ha="center",
                     va="bottom",

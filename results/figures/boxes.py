@@ -9,7 +9,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from results.figures.style import Look, new_figure, styled
-from results.vocabulary import METRIC_HEADINGS, display_name
+from results.metrics import METRICS
+from results.vocabulary import display_name
 
 _COLUMNS = 4
 
@@ -61,5 +62,5 @@ def box_plots(
             loc="outside upper center",
             ncols=max(2, int(figure.get_figwidth() / 1.7)),
         )
-        figure.supylabel(METRIC_HEADINGS[metric])
+        figure.supylabel(METRICS[metric].heading)
     return figure

@@ -10,8 +10,9 @@ from matplotlib.patheffects import withStroke
 
 from results.aggregate import in_order
 from results.figures.style import looks, new_figure, styled
+from results.metrics import METRICS, PAPER_METRICS
 from results.reproduction.comparison import TOLERANCE
-from results.vocabulary import METRIC_HEADINGS, PAPER_METRICS, SETTINGS, display_name
+from results.vocabulary import SETTINGS, display_name
 
 #: Differences above this are named although the spread may cover them.
 _LARGE = 0.05
@@ -91,7 +92,7 @@ def comparison_scatter(table: pd.DataFrame, *, n_named: int = 6) -> Figure:
                     )
             _name_farthest(axis, part, n_named)
             axis.set(xlabel="published", ylabel="ours", xlim=(0, 1.02), ylim=(0, 1.02))
-            axis.set_title(METRIC_HEADINGS[metric])
+            axis.set_title(METRICS[metric].heading)
             axis.set_box_aspect(1)
         handles, names = axes[0].get_legend_handles_labels()
         drawn = set(rows["setting"])

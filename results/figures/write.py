@@ -15,12 +15,13 @@ from results.figures.ranks import critical_difference_diagram
 from results.figures.scatter import comparison_scatter
 from results.figures.style import looks, render
 from results.figures.times import time_figure
+from results.metrics import METRICS
 from results.output import Output, safe
 from results.records.frame import Experiments
 from results.reproduction.comparison import compare
 from results.statistics.write import sections
 from results.tables.write import slices
-from results.vocabulary import METRIC_HEADINGS, display_name
+from results.vocabulary import display_name
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def draw_all(experiments: Experiments) -> Iterator[Drawn]:
             yield Drawn(
                 f"{part.name}_boxes_{metric}",
                 "boxes",
-                f"{part.caption}: {METRIC_HEADINGS[metric]} over the splits.",
+                f"{part.caption}: {METRICS[metric].heading} over the splits.",
                 box_plots(frame[chosen], own, look, metric),
             )
     for section in sections(experiments):

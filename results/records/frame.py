@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -118,7 +119,7 @@ def _row(record: Record) -> dict[str, Any]:
         "started": str(record.provenance.get("started", "")),
         "provenance": json.dumps(record.provenance, sort_keys=True, default=str),
     }
-    row |= {metric: record.metrics.get(metric) for metric in METRICS}
+    row |= {metric: record.metrics.get(metric, math.nan) for metric in METRICS}
     row |= {
         name: record.counts.get(name)
         for name in ("n_train", "n_test", "n_features", "n_anomalies_train", "n_anomalies_test")

@@ -20,9 +20,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from results.metrics import METRICS
+from results.metrics import METRICS, USUAL_METRICS
 from results.records.encoding import Curves
 from results.records.record import Record
+from results.records.statuses import STATUSES
 from results.records.store import RecordStore
 
 FORMAT = "1"
@@ -35,18 +36,20 @@ _BATCH = 500
 #: An absolute path of three parts or more, that is no part of an address; the last two are kept.
 _ABSOLUTE = re.compile(r"(?<![\w:/.])/(?:[^\s/:'\"]+/)+([^\s/:'\"]+/[^\s/:'\"]+)")
 
-_SCHEMA = pa.schema(
-    [
-        *((name, pa.string()) for name in _NAMES),
-        ("seed", pa.int64()),
-        ("split", pa.int64()),
-        ("status", pa.string()),
-        *((name, pa.float64()) for name in (*METRICS, *_NUMBERS)),
-        ("record", pa.string()),
-        *((f"curve_{name}", pa.binary()) for name in _CURVES),
-    ],
-    metadata={_FORMAT_KEY: FORMAT.encode()},
-)
+
+def _schema(metrics: Iterable[str]) -> pa.Schema:
+    return pa.schema(
+        [
+            *((name, pa.string()) for name in _NAMES),
+            ("seed", pa.int64()),
+            ("split", pa.int64()),
+            ("status", pa.string()),
+            *((name, pa.float64()) for name in (*metrics, *_NUMBERS)),
+            ("record", pa.string()),
+            *((f"curve_{name}", pa.binary()) for name in _CURVES),
+        ],
+        metadata={_FORMAT_KEY: FORMAT.encode()},
+    )
 
 
 class PackError(ValueError):
@@ -82,19 +85,21 @@ def pack(records: Iterable[Record], path: Path, *, curves: bool = True, paths: b
     order = sorted(
         rows.values(), key=lambda row: [row[n] for n in (*_NAMES[1:], "seed", "split", "key")]
     )
+    held = [m for m in METRICS if m in USUAL_METRICS or any(row[m] is not None for row in order)]
+    schema = _schema(held)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with pq.ParquetWriter(
             temporary,
-            _SCHEMA,
+            schema,
             compression="zstd",
             compression_level=19,
             use_dictionary=list(_NAMES),
             write_page_checksum=True,
         ) as writer:
             for start in range(0, len(order), _BATCH):
-                writer.write_table(pa.Table.from_pylist(order[start : start + _BATCH], _SCHEMA))
+                writer.write_table(pa.Table.from_pylist(order[start : start + _BATCH], schema))
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -231,15 +236,11 @@ def better(first: Record, second: Record) -> Record:
     return second if _rank(second) > _rank(first) else first
 
 
-#: What is kept before what: it takes more to say that something cannot be had in time than to fail.
-_STRENGTH = {"ok": 3, "timeout": 2, "skipped": 1}
-
-
 def _rank(record: Record) -> tuple[int, tuple[float, float], bool, str, str]:
     plain = record.to_dict()
     plain.pop("curves")
     return (
-        _STRENGTH.get(record.status, 0),
+        STATUSES[record.status].strength,
         # A result is the same under any limit that it met.
         (0.0, 0.0) if record.status == "ok" else _limits(record),
         bool(record.curves),

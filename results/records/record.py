@@ -10,23 +10,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from results.records.encoding import Curves
-
-Status = Literal["ok", "timeout", "memory", "crashed", "error", "no_data", "skipped"]
-
-STATUSES: Final[tuple[str, ...]] = get_args(Status)
-"""The closed vocabulary of outcomes. ``timeout`` and ``skipped`` are the paper's NA."""
-
-NA_STATUSES: Final = frozenset({"timeout", "skipped"})
-"""What tables print as NA: a deadline that passed, and the splits not tried because of it."""
-
-FAILED_STATUSES: Final = frozenset({"memory", "crashed", "error", "no_data"})
-"""Failures in the strict sense: retried on demand only, and reflected in the exit status."""
+from results.records.statuses import STATUSES
 
 FORMAT: Final = 1
 
@@ -62,9 +52,9 @@ class Record:
         none does.
     seed, split : int
     status : str
-        One of :data:`STATUSES`.
+        One of :data:`results.records.statuses.STATUSES`.
     metrics : dict of str to float
-        ``roc_auc``, ``average_precision``, ``roc_auc_curve``, ``pr_auc_curve``; empty unless ok.
+        Those of :data:`results.metrics.METRICS` that were computed; empty unless ok.
     curves : mapping of str to ndarray of shape (1000,)
         ``roc`` (true positive rate) and ``pr`` (precision) on an even grid of [0, 1]; empty
         unless ok.
@@ -95,7 +85,7 @@ class Record:
     protocol: str
     seed: int
     split: int
-    status: Status
+    status: str
     metrics: dict[str, float] = field(default_factory=dict)
     curves: Mapping[str, NDArray[np.float64]] = field(default_factory=Curves)
     fit_seconds: float | None = None

@@ -172,7 +172,9 @@ def _statistics(section: Section) -> list[tuple[str, list[str], list[Grid]]]:
         grids = [from_rows("Ranks, means and intervals", *algorithm_rows(comparison))]
         grids += [from_rows(title, *rows) for title, rows in pair_tables(comparison)]
         parts.append((comparison.title, sentences(comparison), grids))
-    wins = from_rows("wins/ties/losses of the row", *square_rows(win_tie_loss(section.values)))
+    wins = from_rows(
+        "wins/ties/losses of the row", *square_rows(win_tie_loss(section.values, section.metric))
+    )
     parts.append(("pairs, on the data sets that both finished", [], [wins]))
     return parts
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from results import published
 from results.aggregate import make_cells
+from results.metrics import EXACT_METRICS, METRICS, PAPER_METRICS
 from results.records.frame import Experiments
 from results.records.provenance import tabulate, warnings_of
 from results.reproduction.comparison import compare, only_by_spread
@@ -24,7 +25,7 @@ from results.status import failures, missing_remarks
 from results.tables.model import TableOptions
 from results.tables.text import markdown, table_to_markdown
 from results.tables.write import build_tables
-from results.vocabulary import METRIC_HEADINGS, PAPER_METRICS, SETTINGS, display_name
+from results.vocabulary import SETTINGS, display_name
 
 _NOTHING = "Nothing to show: the records hold no such experiments."
 _DIFFERENCE = ["data set", "algorithm", "setting", "metric", "published", "ours", "spread", "diff"]
@@ -132,7 +133,7 @@ def side_by_side(table: pd.DataFrame, setting: str) -> str:
         datasets = sorted({dataset for dataset, _ in part})
         body = [[d, *(_beside(part[d, column]) for column in columns)] for d in datasets]
         parts += [
-            f"{METRIC_HEADINGS[metric]}, ours (published):\n",
+            f"{METRICS[metric].heading}, ours (published):\n",
             markdown(["data set", *columns], body),
             "",
         ]
@@ -182,7 +183,7 @@ def _difference(row: Mapping[Hashable, Any]) -> list[str]:
         row["dataset"],
         display_name(row["algorithm"]),
         row["setting"],
-        METRIC_HEADINGS[row["metric"]],
+        METRICS[row["metric"]].heading,
         format_number(row["published"], 3) or "NA",
         format_number(row["ours"], 3) or row["mark"],
         format_number(row["std"], 3),
@@ -232,10 +233,8 @@ def rankings(cells: pd.DataFrame) -> str:
     """
     parts = []
     for setting in SETTINGS:
-        for heading, paper_metric, clean_metric in (
-            ("ROC", "roc_auc_curve", "roc_auc"),
-            ("PR", "pr_auc_curve", "average_precision"),
-        ):
+        for paper_metric, clean_metric in zip(PAPER_METRICS, EXACT_METRICS, strict=True):
+            heading = METRICS[paper_metric].heading
             values = {}
             for protocol, metric in (("paper", paper_metric), ("clean", clean_metric)):
                 part = _part(cells, protocol, setting)

@@ -8,8 +8,10 @@ from collections.abc import Iterable
 import pandas as pd
 
 from results import published
+from results.metrics import METRICS, PAPER_METRICS
+from results.records.statuses import MISSING, NA
 from results.rounding import format_number
-from results.vocabulary import LABELLED, MARKS, PAPER_METRICS, display_name
+from results.vocabulary import LABELLED, display_name
 
 #: A value is reproduced within the larger of this and two standard deviations of ours.
 TOLERANCE = 0.02
@@ -79,7 +81,7 @@ def _row(pair: dict, cell: dict | None, metric: str) -> dict:
         "ours": value,
         "std": std,
         "n_ok": int(cell["n_ok"]) if cell else 0,
-        "mark": cell["mark"] if cell else MARKS["missing"],
+        "mark": cell["mark"] if cell else MISSING,
         "difference": value - theirs,
         "verdict": verdict(theirs, value, std, ran=cell is not None),
     }
@@ -145,11 +147,10 @@ def printed_rows(
     table: pd.DataFrame, metrics: Iterable[str] = PAPER_METRICS
 ) -> tuple[list[str], list[list[str]]]:
     """Return headings and rows of text: one row per cell, both metrics side by side."""
-    names = {"roc_auc_curve": "ROC", "pr_auc_curve": "PR"}
     metrics = tuple(metrics)
     columns = ["data set", "algorithm"]
     for metric in metrics:
-        name = names[metric]
+        name = METRICS[metric].heading
         columns += [f"{name} paper", f"{name} ours", "spread", "diff", f"{name} verdict"]
     rows = []
     for (dataset, algorithm), part in table.groupby(["dataset", "algorithm"], sort=False):
@@ -165,7 +166,7 @@ def printed_rows(
 def _texts(row: dict) -> list[str]:
     difference = float(row["difference"])
     return [
-        format_number(row["published"], 3) or MARKS["timeout"],
+        format_number(row["published"], 3) or NA,
         format_number(row["ours"], 3) or str(row["mark"]),
         format_number(row["std"], 3),
         ""

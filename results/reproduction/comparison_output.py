@@ -6,6 +6,7 @@ import pandas as pd
 from rich.text import Text
 
 from results.aggregate import make_cells
+from results.metrics import METRICS, PAPER_METRICS
 from results.output import Output
 from results.records.frame import Experiments
 from results.reproduction.comparison import (
@@ -21,14 +22,7 @@ from results.reproduction.comparison import (
 from results.rounding import format_number
 from results.tables.terminal import print_columns
 from results.tables.text import markdown
-from results.vocabulary import (
-    LABELLED,
-    LABELLED_MEANING,
-    METRIC_HEADINGS,
-    PAPER_METRICS,
-    SETTINGS,
-    display_name,
-)
+from results.vocabulary import LABELLED, LABELLED_MEANING, SETTINGS, display_name
 
 _STYLES = {"reproduced": "green", "differs": "red"}
 
@@ -76,7 +70,7 @@ def headline(table: pd.DataFrame) -> list[str]:
         wide = int((only_by_spread(table)["metric"] == metric).sum())
         share = f" ({format_number(100 * good / total, 1)} %)" if total else ""
         sentences.append(
-            f"{METRIC_HEADINGS[metric]}: {good} of {total} published values with one here "
+            f"{METRICS[metric].heading}: {good} of {total} published values with one here "
             f"are reproduced{share}: {good - wide} within {TOLERANCE:g}, {wide} only within two "
             "standard deviations."
         )
@@ -90,7 +84,7 @@ def summary_rows(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
         [
             display_name(row["algorithm"]) + (LABELLED if row["uses_labels"] else ""),
             row["setting"],
-            METRIC_HEADINGS[row["metric"]],
+            METRICS[row["metric"]].heading,
             *(str(row[verdict]) for verdict in VERDICTS),
         ]
         for row in summary.to_dict("records")

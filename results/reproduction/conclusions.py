@@ -7,15 +7,13 @@ from collections.abc import Callable
 import pandas as pd
 
 from results import published
+from results.metrics import EXACT_METRICS, PAPER_METRICS
 from results.rounding import format_number, format_seconds, round_half_up
 from results.tables.text import markdown
 from results.vocabulary import display_name, is_transductive
 
 _SETTING = "novelty"
-_METRICS = {
-    "paper": ("roc_auc_curve", "pr_auc_curve"),
-    "clean": ("roc_auc", "average_precision"),
-}
+_METRICS = {"paper": PAPER_METRICS, "clean": EXACT_METRICS}
 
 
 def claims_table(cells: pd.DataFrame) -> str:
@@ -57,7 +55,7 @@ def claims_table(cells: pd.DataFrame) -> str:
 def _published() -> pd.DataFrame:
     """Return Table 2: roc and pr indexed by data set and printed name; seconds are totals."""
     table = published.cells().query("setting == @_SETTING")
-    table = table.rename(columns={"roc_auc_curve": "roc", "pr_auc_curve": "pr"})
+    table = table.rename(columns=dict(zip(PAPER_METRICS, ("roc", "pr"), strict=True)))
     times = published.train_times().query("setting == @_SETTING").set_index("column")["seconds"]
     # The table gives the totals only: they are kept with every data set, divided evenly.
     table["seconds"] = table["column"].map(times) / table["dataset"].nunique()

@@ -12,10 +12,8 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from results.aggregate import CELL, in_order
-from results.metrics import METRICS
-from results.vocabulary import PAPER_METRICS
+from results.metrics import EXACT_METRICS, METRICS, PAPER_METRICS
 
-EXACT_METRICS = ("roc_auc", "average_precision")
 _SPLIT = ["setting", "dataset", "label", "seed", "split"]
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from results.metrics import PAPER_METRICS
 from results.reproduction.comparison import only_by_spread
-from results.vocabulary import PAPER_METRICS, SETTINGS
+from results.vocabulary import SETTINGS
 
 REASONS = Path(__file__).parents[1] / "published" / "goix2016" / "reasons.csv"
 #: Said of a difference without a reason; a reason that begins so says only what was tried.

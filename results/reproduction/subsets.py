@@ -9,10 +9,11 @@ from __future__ import annotations
 import pandas as pd
 
 from results import published
+from results.metrics import METRICS, PAPER_METRICS
 from results.reproduction.departures import is_fixed_subset
 from results.rounding import format_number
 from results.tables.text import markdown
-from results.vocabulary import METRIC_HEADINGS, PAPER_METRICS, display_name
+from results.vocabulary import display_name
 
 # Fewer subsets than these say little about a spread.
 _FEWEST = 5
@@ -74,7 +75,7 @@ def subsets_table(frame: pd.DataFrame) -> str:
         return ""
     header = list(_HEADER)
     for metric in PAPER_METRICS:
-        heading = METRIC_HEADINGS[metric]
+        heading = METRICS[metric].heading
         header += [f"{heading} mean", "spread", "published", "distance"]
     rows = []
     for (dataset, algorithm, setting, subsets), part in spreads.groupby(

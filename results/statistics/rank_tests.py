@@ -13,6 +13,7 @@ import scikit_posthocs as sp
 from scipy import stats
 
 from results.aggregate import in_order
+from results.metrics import METRICS
 from results.rounding import round_half_up
 
 ALPHA = 0.05
@@ -105,7 +106,7 @@ def _compare(everything: pd.DataFrame, values: pd.DataFrame, title: str, metric:
         str(dataset): [str(label) for label in values.columns[values.loc[dataset].isna()]]
         for dataset in values.index.difference(block.index)
     }
-    ranks = block.rank(axis=1, ascending=False)
+    ranks = block.rank(axis=1, ascending=not METRICS[metric].higher_is_better)
     n, k = block.shape
     tested = k >= 3 and n >= 2 and not (ranks.nunique(axis=1) == 1).all()
     return Comparison(
@@ -193,8 +194,9 @@ def holm(p_values: np.ndarray) -> np.ndarray:
     return adjusted
 
 
-def win_tie_loss(values: pd.DataFrame) -> pd.DataFrame:
+def win_tie_loss(values: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Count ``wins/ties/losses`` of the row's algorithm, on the data sets that both finished."""
+    better = 1 if METRICS[metric].higher_is_better else -1
     labels = list(values.columns)
     table = pd.DataFrame("", index=labels, columns=labels)
     for first, second in combinations(labels, 2):
@@ -203,7 +205,7 @@ def win_tie_loss(values: pd.DataFrame) -> pd.DataFrame:
             np.sign(float(round_half_up(a, TIE_DIGITS) - round_half_up(b, TIE_DIGITS)))
             for a, b in both.to_numpy()
         ]
-        wins, losses = signs.count(1), signs.count(-1)
+        wins, losses = signs.count(better), signs.count(-better)
         ties = len(signs) - wins - losses
         table.loc[first, second] = f"{wins}/{ties}/{losses}"
         table.loc[second, first] = f"{losses}/{ties}/{wins}"

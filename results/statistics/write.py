@@ -9,6 +9,7 @@ import pandas as pd
 from rich.text import Text
 
 from results.aggregate import fully_run, labelled_in
+from results.metrics import METRICS
 from results.output import Output
 from results.records.frame import Experiments
 from results.rounding import format_number
@@ -23,7 +24,7 @@ from results.statistics.rank_tests import (
 from results.tables.terminal import print_columns
 from results.tables.text import markdown
 from results.tables.write import Slice, slices
-from results.vocabulary import METRIC_HEADINGS, display_name, flagged
+from results.vocabulary import display_name, flagged
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Section:
     @property
     def title(self) -> str:
         """Heading."""
-        return f"{self.part.caption}: {METRIC_HEADINGS[self.metric]}"
+        return f"{self.part.caption}: {METRICS[self.metric].heading}"
 
 
 def sections(experiments: Experiments, metrics: tuple[str, ...] = ()) -> Iterator[Section]:
@@ -79,7 +80,7 @@ def write_statistics(
             blocks.append((comparison.title, sentences(comparison), algorithm_rows(comparison)))
             for title, rows in pair_tables(comparison):
                 blocks.append((title, [], rows))
-        wins = square_rows(win_tie_loss(section.values))
+        wins = square_rows(win_tie_loss(section.values, section.metric))
         blocks.append(("wins/ties/losses on the data sets that both finished", [], wins))
         parts = [f"# {section.title}", ""]
         for title, texts, table in blocks:

@@ -8,14 +8,13 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 
 from results.aggregate import fully_run, in_order, mark_meanings
+from results.metrics import METRICS, PAPER_METRICS
+from results.records.statuses import MARK_MEANINGS, MISSING
 from results.rounding import format_number, format_seconds, round_half_up
 from results.tables.model import Entry, Line, Table, TableOptions
 from results.vocabulary import (
     LABELLED,
     LABELLED_MEANING,
-    MARKS,
-    METRIC_MEANINGS,
-    PAPER_METRICS,
     PARTIAL,
     PARTIAL_MEANING,
     display_name,
@@ -78,17 +77,17 @@ def _add_datasets(
             for label in table.algorithms:
                 at = (dataset, label)
                 if at not in known or columns["mark"][at]:
-                    text = columns["mark"][at] if at in known else MARKS["missing"]
+                    text = columns["mark"][at] if at in known else MISSING
                     table.entries[dataset, label, metric] = Entry(text)
                     continue
                 values[label] = columns[metric][at]
                 std = columns[f"{metric}_std"][at]
                 table.entries[dataset, label, metric] = Entry(
-                    format_number(values[label], options.precision) or MARKS["missing"],
+                    format_number(values[label], options.precision) or MISSING,
                     format_number(std, options.precision) if options.std else "",
                     PARTIAL if columns["partial"][at] else "",
                 )
-            _embolden(table, line, metric, values, options.precision, max)
+            _embolden(table, line, metric, values, options.precision, _best(metric))
 
 
 def _add_summaries(
@@ -106,13 +105,18 @@ def _add_summaries(
         table.lines += [average_common, rank]
     for metric in table.metrics:
         values = grid[metric].unstack("label").reindex(index=datasets, columns=table.algorithms)
-        _add_numbers(table, average, metric, values.mean(), options.precision, max)
+        best = _best(metric)
+        _add_numbers(table, average, metric, values.mean(), options.precision, best)
         if compares:
             # Those not compared keep their places, as NaN.
             shared = values.loc[common, compared].reindex(columns=table.algorithms)
-            _add_numbers(table, average_common, metric, shared.mean(), options.precision, max)
-            ranks = shared.round(12).rank(axis=1, ascending=False).mean()
+            _add_numbers(table, average_common, metric, shared.mean(), options.precision, best)
+            ranks = shared.round(12).rank(axis=1, ascending=best is min).mean()
             _add_numbers(table, rank, metric, ranks, 2, min)
+
+
+def _best(metric: str) -> Callable[..., float]:
+    return max if METRICS[metric].higher_is_better else min
 
 
 def common_datasets(
@@ -133,7 +137,7 @@ def _add_numbers(
     best: Callable[..., float],
 ) -> None:
     for label, value in values.items():
-        text = format_number(value, digits) or MARKS["missing"]
+        text = format_number(value, digits) or MISSING
         table.entries[line.key, str(label), metric] = Entry(text)
     finite = {str(label): value for label, value in values.dropna().items()}
     _embolden(table, line, metric, finite, digits, best)
@@ -167,7 +171,7 @@ def _embolden(
 
 def _add_times(table: Table, grid: pd.DataFrame, datasets: list[str]) -> None:
     marks = grid["mark"].unstack("label").reindex(index=datasets, columns=table.algorithms)
-    marks = marks.astype("object").where(marks.notna(), MARKS["missing"])
+    marks = marks.astype("object").where(marks.notna(), MISSING)
     fit = grid["fit_seconds"].unstack("label").reindex(index=datasets, columns=table.algorithms)
     score = grid["score_seconds"].unstack("label").reindex(index=datasets, columns=table.algorithms)
     together = fit + score
@@ -186,7 +190,7 @@ def _add_times(table: Table, grid: pd.DataFrame, datasets: list[str]) -> None:
             missing = [mark for mark in marks[label] if mark]
             if missing or seconds[label].isna().any():
                 # A sum over fewer data sets is no cumulative time: the mark says why, NA first.
-                text = next((mark for mark in MARKS.values() if mark in missing), "--")
+                text = next((mark for mark in MARK_MEANINGS if mark in missing), "--")
                 table.entries[key, label, ""] = Entry(text)
             else:
                 totals[label] = float(seconds[label].sum())
@@ -201,7 +205,7 @@ def _add_times(table: Table, grid: pd.DataFrame, datasets: list[str]) -> None:
 
 def _add_notes(table: Table, grid: pd.DataFrame, datasets: list[str]) -> None:
     headings = table.metric_headings
-    meanings = "; ".join(f"{headings[m]}: {METRIC_MEANINGS[m]}" for m in table.metrics)
+    meanings = "; ".join(f"{headings[m]}: {METRICS[m].meaning}" for m in table.metrics)
     table.notes.append(f"{meanings}.")
     if any(line.key == "average_common" for line in table.lines):
         compared = [label for label in table.algorithms if label in fully_run(grid)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from results.metrics import METRICS
-from results.vocabulary import display_name, metric_headings
+from results.metrics import check_metrics, metric_headings
+from results.vocabulary import display_name
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,7 @@ class TableOptions:
     transposed: bool = False
 
     def __post_init__(self) -> None:
-        if unknown := [metric for metric in self.metrics if metric not in METRICS]:
-            raise ValueError(f"unknown metric {unknown[0]!r}; there are: {', '.join(METRICS)}")
+        check_metrics(self.metrics)
         if not 1 <= self.precision <= 10:
             raise ValueError(f"precision must be from 1 to 10, got {self.precision}")
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from results.aggregate import make_cells
+from results.metrics import PAPER_METRICS
 from results.output import Output, safe
 from results.published import TABLES
 from results.records.frame import Experiments
@@ -17,7 +18,7 @@ from results.tables.latex import standalone, table_to_latex
 from results.tables.model import Table, TableOptions
 from results.tables.terminal import print_table
 from results.tables.text import table_to_csv, table_to_markdown
-from results.vocabulary import PAPER_METRICS, SETTINGS
+from results.vocabulary import SETTINGS
 
 
 @dataclass(frozen=True)
@@ -91,5 +92,7 @@ def write_tables(experiments: Experiments, options: TableOptions, output: Output
         output.write(f"tables/{table.name}.md", table_to_markdown(table))
         output.write(f"tables/{table.name}.csv", table_to_csv(table))
         print_table(output.console, table)
+    held = experiments.frame[list(options.metrics)].notna().any()
+    output.remarks += [f"no experiment holds {metric}" for metric in held.index[~held]]
     names = [datasets.NAME, *(table.name for table in tables)]
     output.write("tables/standalone.tex", standalone(names))

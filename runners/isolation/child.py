@@ -199,7 +199,7 @@ def _measure(
 
     report("phase", "evaluate")
     anomaly_scores = -detectors.check_scores(raw, split.X_test.shape[0])
-    evaluation = evaluate(split.y_test, anomaly_scores)
+    evaluation = evaluate(split.y_test, anomaly_scores, config["protocol"].get("metrics") or ())
     if keep_scores is not None:
         scores.hand_over(keep_scores, split.y_test, anomaly_scores)
     result["metrics"] = {name: float(value) for name, value in evaluation.metrics.items()}

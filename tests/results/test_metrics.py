@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyod.utils.utility import precision_n_scores
 
-from results.metrics import GRID_POINTS, METRICS, curve_area, evaluate, grid
+from results.metrics import GRID_POINTS, METRICS, USUAL_METRICS, curve_area, evaluate, grid
 
 HALF_STEP = 0.5 / (GRID_POINTS - 1)
 
@@ -50,7 +51,7 @@ def test_exact_metrics_equal_plain_python_twins_with_ties(case):
 @given(scored_labels())
 def test_curves_are_bounded_start_where_the_paper_starts_them_and_areas_are_theirs(case):
     evaluation = evaluate(*case)
-    assert set(evaluation.metrics) == set(METRICS)
+    assert set(evaluation.metrics) == set(USUAL_METRICS)
     for name, start in (("roc", 0.0), ("pr", 1.0)):
         curve = evaluation.curves[name]
         assert curve.shape == (GRID_POINTS,)
@@ -151,3 +152,38 @@ def test_without_ties_the_roc_area_is_within_the_grid_of_the_exact_one(seed):
 def test_bad_input_is_named(y, scores, message):
     with pytest.raises(ValueError, match=message):
         evaluate(y, scores)
+
+
+@given(scored_labels())
+def test_precision_at_n_is_pyods(case):
+    y, scores = case
+    threshold = np.percentile(scores, 100 * (1 - sum(y) / len(y)))
+    found = [label for label, score in zip(y, scores, strict=True) if score > threshold]
+    value = evaluate(y, scores, ["precision_at_n"]).metrics["precision_at_n"]
+    assert value == (sum(found) / len(found) if found else 0.0)
+    if found:  # PyOD warns where nothing is found, and returns 0 too
+        assert value == pytest.approx(precision_n_scores(np.array(y), np.array(scores)))
+
+
+@given(scored_labels())
+def test_best_f1_is_the_largest_over_all_thresholds(case):
+    y, scores = case
+    best = 0.0
+    for threshold in scores:
+        flagged = [score >= threshold for score in scores]
+        hits = sum(label for label, flag in zip(y, flagged, strict=True) if flag)
+        best = max(best, 2 * hits / (sum(flagged) + sum(y)))
+    value = evaluate(y, scores, ["best_f1"]).metrics["best_f1"]
+    assert value == pytest.approx(best, abs=1e-12)
+
+
+@given(scored_labels())
+def test_every_metric_lies_within_its_limits(case):
+    for name, value in evaluate(*case, METRICS).metrics.items():
+        low, high = METRICS[name].limits
+        assert low <= value <= high
+
+
+def test_an_unknown_metric_is_named_with_those_there_are():
+    with pytest.raises(ValueError, match=r"unknown metric 'f2'; there are: roc_auc, .*best_f1"):
+        evaluate([0, 1], [0.0, 1.0], ["f2"])

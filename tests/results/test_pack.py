@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from results.cli import main
 from results.records.frame import from_records, load_experiments
-from results.records.pack import _SCHEMA, PackError, better, pack, read_packed, unpack
+from results.records.pack import PackError, better, pack, read_packed, unpack
 from results.records.store import RecordStore
 from tests.results.support import make_record, with_curves, write_fast
 
@@ -235,7 +235,9 @@ def test_nothing_of_a_damaged_file_is_unpacked(tmp_path, monkeypatch):
     file = tmp_path / "p.parquet"
     pack([with_curves(make_record(split=s), np.random.default_rng(s)) for s in range(3)], file)
     data = bytearray(file.read_bytes())
-    third = pq.ParquetFile(file).metadata.row_group(2).column(_SCHEMA.get_field_index("curve_pr"))
+    packed = pq.ParquetFile(file)
+    column = packed.schema_arrow.get_field_index("curve_pr")
+    third = packed.metadata.row_group(2).column(column)
     data[third.data_page_offset + third.total_compressed_size // 2] ^= 1
     file.write_bytes(data)
     with pytest.raises(PackError, match=r"p\.parquet is damaged"):

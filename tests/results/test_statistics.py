@@ -144,7 +144,7 @@ def test_small_grids_have_no_friedman_test_and_say_so(shape):
 
 def test_win_tie_loss_ties_at_the_printed_digits():
     values = pd.DataFrame({"a": [0.5, 0.6001, 0.7, np.nan], "b": [0.4, 0.6002, 0.8, 0.1]})
-    table = win_tie_loss(values)
+    table = win_tie_loss(values, "roc_auc")
     assert table.loc["a", "b"] == "1/1/1"
     assert table.loc["b", "a"] == "1/1/1"
     assert table.loc["a", "a"] == ""
@@ -174,7 +174,7 @@ def test_published_tables_rank_as_computed_by_hand(paper_records):
     assert list(first.comparisons[1].values.columns) == ["oneclassrf", "iforest", "orca", "lsad"]
     assert first.comparisons[0].mean_ranks["lsad"] == pytest.approx(2.8)
     # Table 2's ROC columns, OneClassRF against iForest: better on all but arrhythmia and pima.
-    assert win_tie_loss(first.values).loc["oneclassrf", "iforest"] == "10/0/2"
+    assert win_tie_loss(first.values, "roc_auc").loc["oneclassrf", "iforest"] == "10/0/2"
 
 
 def test_matrix_has_a_gap_where_a_cell_timed_out():

@@ -1,0 +1,160 @@
+"""Every metric, defined once: records, tables, figures, statistics and commands read these.
+
+A new metric is a function and an entry in :data:`METRICS`. scikit-learn is imported by the
+functions that call it: the names of the metrics are needed long before any is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from results.metrics.curves import curve_area
+
+Labels = NDArray[np.int8]
+Scores = NDArray[np.float64]
+Curves = Mapping[str, NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One way to judge the anomaly scores of a test part.
+
+    Attributes
+    ----------
+    name : str
+        As in records, configurations and on the command line.
+    heading : str
+        Of a table's column; two metrics may share it.
+    label : str
+        Heading where another metric of the same table has the same `heading`.
+    meaning : str
+        What it measures, as tables note it.
+    compute : callable
+        Takes `y_test` (1 = anomaly) and `scores` (higher = more abnormal), both of shape (n_test,),
+        and the curves ``roc`` and ``pr`` by name; returns a finite number within `limits`.
+    usual : bool
+        Whether it is recorded under every protocol. The others are recorded under the protocols
+        that name them, since they are costly or belong to one benchmark.
+    higher_is_better : bool
+    limits : tuple of (float, float)
+        Lowest and highest value: of a valid record, and of the axis of a figure.
+    curve : str or None
+        Which curve of the record it is the area of.
+    """
+
+    name: str
+    heading: str
+    label: str
+    meaning: str
+    compute: Callable[[Labels, Scores, Curves], float]
+    usual: bool = False
+    higher_is_better: bool = True
+    limits: tuple[float, float] = (0.0, 1.0)
+    curve: str | None = None
+
+
+def _roc_auc(y: Labels, scores: Scores, curves: Curves) -> float:
+    from sklearn.metrics import roc_auc_score
+
+    return float(roc_auc_score(y, scores))
+
+
+def _average_precision(y: Labels, scores: Scores, curves: Curves) -> float:
+    from sklearn.metrics import average_precision_score
+
+    return float(average_precision_score(y, scores))
+
+
+def _precision_at_n(y: Labels, scores: Scores, curves: Curves) -> float:
+    """Precision above the score that as many points exceed as there are anomalies.
+
+    This is ``pyod.utils.precision_n_scores``: the threshold is a percentile, interpolated between
+    two scores, and points that are tied with it do not count as found.
+    """
+    threshold = np.percentile(scores, 100 * (1 - np.count_nonzero(y) / len(y)))
+    found = y[scores > threshold]
+    return float(found.mean()) if len(found) else 0.0
+
+
+def _best_f1(y: Labels, scores: Scores, curves: Curves) -> float:
+    """F1 score of the anomalies at the threshold where it is highest."""
+    from sklearn.metrics import precision_recall_curve
+
+    precision, recall, _ = precision_recall_curve(y, scores)
+    both = precision + recall
+    return float(np.max(2 * precision * recall / np.where(both > 0, both, 1.0)))
+
+
+_DEFINITIONS: Final = (
+    Metric("roc_auc", "ROC", "ROC", "exact area under the ROC curve", _roc_auc, usual=True),
+    Metric("average_precision", "AP", "AP", "average precision", _average_precision, usual=True),
+    Metric(
+        "roc_auc_curve",
+        "ROC",
+        "ROC (curve)",
+        "area under the ROC curve averaged over the splits on a 1000-point grid",
+        lambda y, scores, curves: curve_area(curves["roc"]),
+        usual=True,
+        curve="roc",
+    ),
+    Metric(
+        "pr_auc_curve",
+        "PR",
+        "PR (curve)",
+        "area under the precision-recall curve averaged over the splits on a 1000-point grid "
+        "(linear interpolation)",
+        lambda y, scores, curves: curve_area(curves["pr"]),
+        usual=True,
+        curve="pr",
+    ),
+    Metric(
+        "precision_at_n",
+        "P@n",
+        "P@n",
+        "precision among the n highest scores, where n is the number of anomalies",
+        _precision_at_n,
+    ),
+    Metric("best_f1", "F1", "F1", "F1 score at the best threshold", _best_f1),
+)
+
+#: The metrics by name.
+METRICS: Final[dict[str, Metric]] = {metric.name: metric for metric in _DEFINITIONS}
+#: Those that every record of a finished experiment holds.
+USUAL_METRICS: Final = tuple(metric.name for metric in _DEFINITIONS if metric.usual)
+#: The areas of the paper, ROC and PR, and what measures the same exactly.
+PAPER_METRICS: Final = ("roc_auc_curve", "pr_auc_curve")
+EXACT_METRICS: Final = ("roc_auc", "average_precision")
+
+
+def check_metrics(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names if each is a metric's.
+
+    Raises
+    ------
+    ValueError
+        Names the first that is not, and the metrics that there are.
+    """
+    names = tuple(names)
+    if unknown := [name for name in names if name not in METRICS]:
+        raise ValueError(f"unknown metric {unknown[0]!r}; there are: {', '.join(METRICS)}")
+    return names
+
+
+def metric_headings(names: Sequence[str]) -> dict[str, str]:
+    """Return the heading of each metric of one table, told apart where two would read the same.
+
+    Examples
+    --------
+    >>> metric_headings(["roc_auc", "roc_auc_curve", "pr_auc_curve"])
+    {'roc_auc': 'ROC', 'roc_auc_curve': 'ROC (curve)', 'pr_auc_curve': 'PR'}
+    """
+    headings = [METRICS[name].heading for name in names]
+    return {
+        name: METRICS[name].label if headings.count(heading) > 1 else heading
+        for name, heading in zip(names, headings, strict=True)
+    }
