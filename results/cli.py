@@ -17,8 +17,8 @@ from results.options import (
 )
 from results.output import Output
 from results.records.frame import Experiments, load_experiments
-from results.records.selection import Search
-from results.tables.terminal import make_console
+from results.records.opening import Search
+from results.tables.text import make_console
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -134,7 +134,7 @@ def _tables(options: argparse.Namespace, output: Output) -> None:
 
 
 def _export(options: argparse.Namespace, output: Output) -> None:
-    from results.export import export_csv
+    from results.records.frame import export_csv
 
     experiments = _load(options, output)
     count = export_csv(experiments.frame, options.file)
@@ -143,7 +143,7 @@ def _export(options: argparse.Namespace, output: Output) -> None:
 
 
 def _compare(options: argparse.Namespace, output: Output) -> None:
-    from results.reproduction.comparison_output import write_comparison
+    from results.reproduction.comparison import write_comparison
 
     write_comparison(_load(options, output), output)
 
@@ -181,7 +181,7 @@ def _figures(options: argparse.Namespace, output: Output) -> None:
 
 
 def _histogram(options: argparse.Namespace, output: Output) -> None:
-    from results.figures.histogram import read_scores, score_histogram
+    from results.figures.distributions import read_scores, score_histogram
     from results.figures.style import render
 
     figure = score_histogram(*read_scores(options.file), title=options.title)
@@ -196,7 +196,7 @@ def _statistics(options: argparse.Namespace, output: Output) -> None:
 
 
 def _ablations(options: argparse.Namespace, output: Output) -> None:
-    from results.ablations.write import write_ablations
+    from results.ablations.document import write_ablations
 
     write_ablations(_load(options, output), output, options.file)
 

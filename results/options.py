@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from results.metrics import METRICS, check_metrics
-from results.records.selection import Selection
+from results.records.opening import Selection
 
 
 def names(text: str) -> tuple[str, ...]:

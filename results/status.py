@@ -11,7 +11,7 @@ from results.aggregate import labelled_in, make_cells, mark_meanings
 from results.output import Output
 from results.records.frame import Experiments
 from results.records.statuses import MISSING, STATUSES
-from results.tables.terminal import print_columns
+from results.tables.text import print_columns
 from results.vocabulary import PARTIAL, SETTINGS, algorithm_order, flagged
 
 

@@ -15,11 +15,9 @@ import pandas as pd
 
 from results.ablations.effects import JUDGED_BY, Effects, summarise
 from results.ablations.studies import Study
-from results.ablations.tables import signed
 from results.metrics import METRICS
-from results.rounding import format_number
 from results.tables.text import markdown
-from results.vocabulary import SETTINGS
+from results.vocabulary import SETTINGS, format_difference, format_number
 
 BOTH = "both settings"
 
@@ -112,8 +110,8 @@ def choices_markdown(made: list[Choice]) -> str:
                 METRICS[choice.metric].heading,
                 f"{len(choice.gains)} x {choice.gains.shape[1]}",
                 choice.best,
-                signed(best.mean()),
-                signed(choice.held_out.mean()),
+                format_difference(best.mean()),
+                format_difference(choice.held_out.mean()),
                 counts,
                 p,
                 "; ".join(f"{name} ({n})" for name, n in choice.chosen.most_common()),

@@ -14,8 +14,7 @@ from results.aggregate import CELL
 from results.figures.style import looks, new_figure, styled
 from results.metrics import curve_area, grid
 from results.records.record import Record, RecordError
-from results.rounding import format_number
-from results.vocabulary import SETTINGS
+from results.vocabulary import SETTINGS, format_number
 
 #: Every 5th of the 1000 points is drawn, and the last: finer than a printed line.
 _SHOWN = np.unique([*range(0, 1000, 5), 999])

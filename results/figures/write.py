@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from matplotlib.figure import Figure
 
 from results.aggregate import in_order, make_cells
-from results.figures.bars import bar_chart
-from results.figures.boxes import box_plots
+from results.figures.bars import bar_chart, time_figure
 from results.figures.curves import curve_figure, mean_curves
+from results.figures.distributions import box_plots
 from results.figures.ranks import critical_difference_diagram
 from results.figures.scatter import comparison_scatter
 from results.figures.style import looks, render
-from results.figures.times import time_figure
 from results.metrics import METRICS
 from results.output import Output, safe
 from results.records.frame import Experiments

@@ -11,11 +11,10 @@ from typing import Any
 
 import pandas as pd
 
-from results.metrics import METRICS
+from results.metrics import METRICS, USUAL_METRICS
 from results.records.ambiguity import drop_superseded, tell_apart
-from results.records.opening import open_records
+from results.records.opening import Search, Selection, matches, open_records
 from results.records.record import Record
-from results.records.selection import Search, Selection, matches
 
 #: What names an experiment to a reader; two records must not share all of it.
 COORDINATES = ["dataset", "label", "setting", "protocol", "seed", "split"]
@@ -129,3 +128,36 @@ def _row(record: Record) -> dict[str, Any]:
         for name in SECTIONS
     }
     return row
+
+
+#: The columns asked for first, then what tells rows apart and explains them.
+COLUMNS = [
+    "dataset",
+    "algorithm",
+    "setting",
+    "protocol",
+    "split",
+    "status",
+    *USUAL_METRICS,
+    "fit_seconds",
+    "score_seconds",
+    "peak_memory_mb",
+    "variant",
+    "seed",
+    "uses_labels",
+    "reason",
+]
+
+
+def export_csv(frame: pd.DataFrame, path: Path) -> int:
+    """Write the experiments to a CSV file, sorted, with all digits; return how many.
+
+    Metrics that are not recorded under every protocol have a column where an experiment holds one.
+    """
+    order = ["dataset", "algorithm", "variant", "setting", "protocol", "seed", "split", "key"]
+    after = COLUMNS.index(USUAL_METRICS[-1]) + 1
+    further = [m for m in METRICS if m not in USUAL_METRICS and frame[m].notna().any()]
+    rows = frame.sort_values(order)[[*COLUMNS[:after], *further, *COLUMNS[after:]]]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows.to_csv(path, index=False, lineterminator="\n")
+    return len(rows)

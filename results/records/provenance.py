@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from results.output import Output
-from results.tables.terminal import print_columns
+from results.tables.text import print_columns
 
 #: Differences between experiments that are no reason to doubt them.
 _MOMENTS = ("started", "finished", "ended")

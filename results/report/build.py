@@ -1,10 +1,12 @@
-"""The command ``report``: everything the records say, in one HTML file."""
+"""The command ``report``: everything that the records hold, in one HTML file."""
 
 from __future__ import annotations
 
 import base64
 import json
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,13 @@ from results.figures.write import draw_all
 from results.output import Output, safe
 from results.records.frame import Experiments
 from results.records.provenance import tabulate, warnings_of
-from results.report.grids import Grid, from_rows, from_table
-from results.reproduction.comparison import VERDICT_MEANINGS, compare
-from results.reproduction.comparison_output import headline, printed_rows, summary_rows
+from results.reproduction.comparison import (
+    VERDICT_MEANINGS,
+    compare,
+    headline,
+    printed_rows,
+    summary_rows,
+)
 from results.reproduction.departures import effects, missing
 from results.reproduction.departures_output import CAPTION, COLUMNS, NOTE, rows_of
 from results.statistics.rank_tests import win_tie_loss
@@ -34,7 +40,7 @@ from results.statistics.write import (
 )
 from results.status import failures, missing_remarks
 from results.tables import datasets
-from results.tables.model import TableOptions
+from results.tables.model import Line, Table, TableOptions
 from results.tables.write import build_tables
 from results.vocabulary import SETTINGS
 
@@ -182,3 +188,105 @@ def _statistics(section: Section) -> list[tuple[str, list[str], list[Grid]]]:
 def _frame_grid(caption: str, frame: pd.DataFrame) -> Grid:
     rows = [[str(value) for value in row] for row in frame.to_numpy()]
     return from_rows(caption, [str(column) for column in frame.columns], rows)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: its text, what it sorts by (empty: goes last), and how it looks."""
+
+    text: str
+    sort: str = ""
+    bold: bool = False
+    css: str = ""
+    span: int = 1
+
+
+@dataclass
+class Grid:
+    """A table of the report.
+
+    Attributes
+    ----------
+    caption : str
+    groups : list of (str, int)
+        Headings over several columns and how many they span; empty if there is one header row.
+    columns : list of str
+    body, foot : list of list of Cell
+        Rows of the foot stay below when the body is sorted.
+    notes : list of str
+    """
+
+    caption: str
+    columns: list[str]
+    groups: list[tuple[str, int]] = field(default_factory=list)
+    body: list[list[Cell]] = field(default_factory=list)
+    foot: list[list[Cell]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+_NUMBER = re.compile(r"^[<+]?\s*(-?\d+(?:\.\d+)?)(?:[s†]|\s|$|/)")
+
+
+def sort_key(text: str) -> str:
+    """Return the number that a text starts with, the text itself otherwise; "" for marks.
+
+    Examples
+    --------
+    >>> sort_key("0.665† ± 0.01"), sort_key("+0.020"), sort_key("wilt"), sort_key("--")
+    ('0.665', '0.020', 'wilt', '')
+    """
+    if text in ("NA", "--", "mem", "crash", "err", "no data"):
+        return ""
+    match = _NUMBER.match(text)
+    return match.group(1) if match else text
+
+
+def from_table(table: Table) -> Grid:
+    """Convert a results table: algorithms as column groups, summaries as the foot."""
+    headings = table.metric_headings
+    several = len(table.metrics) > 1
+    grid = Grid(
+        caption=table.caption,
+        columns=["data set"],
+        groups=[("", 1)] if several else [],
+        notes=list(table.notes),
+    )
+    for label in table.algorithms:
+        if several:
+            grid.groups.append((table.heading(label), len(table.metrics)))
+            grid.columns += [headings[metric] for metric in table.metrics]
+        else:
+            grid.columns.append(table.heading(label))
+    for line in table.lines:
+        (grid.body if line.kind == "dataset" else grid.foot).append(_line(table, line))
+    return grid
+
+
+def _line(table: Table, line: Line) -> list[Cell]:
+    row = [Cell(line.heading, line.heading)]
+    for label in table.algorithms:
+        for metric in ("",) if line.spans else table.metrics:
+            entry = table.entry(line, label, metric)
+            row.append(
+                Cell(
+                    entry.plain,
+                    sort_key(entry.plain),
+                    entry.bold,
+                    span=len(table.metrics) if line.spans else 1,
+                )
+            )
+    return row
+
+
+def from_rows(
+    caption: str, columns: Sequence[str], rows: Iterable[Sequence[str]], notes: Iterable[str] = ()
+) -> Grid:
+    """Convert plain rows of text; verdicts get a style of their name."""
+    body = [
+        [Cell(str(text), sort_key(str(text)), css=_css(str(text))) for text in row] for row in rows
+    ]
+    return Grid(caption, list(columns), body=body, notes=list(notes))
+
+
+def _css(text: str) -> str:
+    return text if text in ("differs", "reproduced") else ""

@@ -12,20 +12,18 @@ from results.aggregate import make_cells
 from results.metrics import EXACT_METRICS, METRICS, PAPER_METRICS
 from results.records.frame import Experiments
 from results.records.provenance import tabulate, warnings_of
-from results.reproduction.comparison import compare, only_by_spread
-from results.reproduction.comparison_output import headline, summary_rows
+from results.reproduction.comparison import compare, headline, only_by_spread, summary_rows
 from results.reproduction.conclusions import claims_table
 from results.reproduction.departures import effects
 from results.reproduction.departures_output import rows_of, to_markdown
 from results.reproduction.reasons import UNEXPLAINED, Reason, explain, reason_for
 from results.reproduction.subsets import subsets_table
-from results.rounding import format_number
 from results.statistics.rank_tests import matrix
 from results.status import failures, missing_remarks
 from results.tables.model import TableOptions
 from results.tables.text import markdown, table_to_markdown
 from results.tables.write import build_tables
-from results.vocabulary import SETTINGS, display_name
+from results.vocabulary import SETTINGS, display_name, format_number
 
 _NOTHING = "Nothing to show: the records hold no such experiments."
 _DIFFERENCE = ["data set", "algorithm", "setting", "metric", "published", "ours", "spread", "diff"]

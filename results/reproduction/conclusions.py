@@ -8,9 +8,14 @@ import pandas as pd
 
 from results import published
 from results.metrics import EXACT_METRICS, PAPER_METRICS
-from results.rounding import format_number, format_seconds, round_half_up
 from results.tables.text import markdown
-from results.vocabulary import display_name, is_transductive
+from results.vocabulary import (
+    display_name,
+    format_number,
+    format_seconds,
+    is_transductive,
+    round_half_up,
+)
 
 _SETTING = "novelty"
 _METRICS = {"paper": PAPER_METRICS, "clean": EXACT_METRICS}

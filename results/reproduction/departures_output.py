@@ -11,11 +11,9 @@ from results.aggregate import make_cells
 from results.output import Output
 from results.records.frame import Experiments
 from results.reproduction.departures import Effect, effects, missing
-from results.rounding import format_number
 from results.tables.latex import escape, frame_to_tabular, wrap
-from results.tables.terminal import print_columns
-from results.tables.text import markdown
-from results.vocabulary import LABELLED, LABELLED_MEANING, display_name
+from results.tables.text import markdown, print_columns
+from results.vocabulary import LABELLED, LABELLED_MEANING, display_name, format_number
 
 NAME = "protocols"
 CAPTION = "What each departure of the published protocol is worth"

@@ -11,9 +11,8 @@ import pandas as pd
 from results import published
 from results.metrics import METRICS, PAPER_METRICS
 from results.reproduction.departures import is_fixed_subset
-from results.rounding import format_number
 from results.tables.text import markdown
-from results.vocabulary import display_name
+from results.vocabulary import display_name, format_number
 
 # Fewer subsets than these say little about a spread.
 _FEWEST = 5

@@ -14,7 +14,7 @@ from scipy import stats
 
 from results.aggregate import in_order
 from results.metrics import METRICS
-from results.rounding import round_half_up
+from results.vocabulary import round_half_up
 
 ALPHA = 0.05
 #: Decimals at which two results tie in the win/tie/loss count, those of the tables.

@@ -12,7 +12,6 @@ from results.aggregate import fully_run, labelled_in
 from results.metrics import METRICS
 from results.output import Output
 from results.records.frame import Experiments
-from results.rounding import format_number
 from results.statistics.rank_tests import (
     ALPHA,
     Comparison,
@@ -21,10 +20,9 @@ from results.statistics.rank_tests import (
     matrix,
     win_tie_loss,
 )
-from results.tables.terminal import print_columns
-from results.tables.text import markdown
+from results.tables.text import markdown, print_columns
 from results.tables.write import Slice, slices
-from results.vocabulary import display_name, flagged
+from results.vocabulary import display_name, flagged, format_number
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ import pandas as pd
 from results.aggregate import fully_run, in_order, mark_meanings
 from results.metrics import METRICS, PAPER_METRICS
 from results.records.statuses import MARK_MEANINGS, MISSING
-from results.rounding import format_number, format_seconds, round_half_up
 from results.tables.model import Entry, Line, Table, TableOptions
 from results.vocabulary import (
     LABELLED,
@@ -18,7 +17,10 @@ from results.vocabulary import (
     PARTIAL,
     PARTIAL_MEANING,
     display_name,
+    format_number,
+    format_seconds,
     is_transductive,
+    round_half_up,
 )
 
 

@@ -7,9 +7,9 @@ import math
 import pandas as pd
 
 from results import published
-from results.rounding import format_number
 from results.tables.latex import escape, frame_to_tabular, wrap
 from results.tables.text import markdown
+from results.vocabulary import format_number
 
 NAME = "table1_datasets"
 CAPTION = "The data sets as published, and the experiments made from them (means over the splits)"

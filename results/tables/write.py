@@ -16,8 +16,7 @@ from results.tables import datasets
 from results.tables.build import build_table
 from results.tables.latex import standalone, table_to_latex
 from results.tables.model import Table, TableOptions
-from results.tables.terminal import print_table
-from results.tables.text import table_to_csv, table_to_markdown
+from results.tables.text import print_table, table_to_csv, table_to_markdown
 from results.vocabulary import SETTINGS
 
 

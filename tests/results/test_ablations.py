@@ -12,14 +12,14 @@ from sklearn.utils import get_tags
 
 from ocrf import OneClassRF
 from results.ablations.choice import choices, choices_markdown, choose
+from results.ablations.document import FILE, skeleton, write_ablations
 from results.ablations.effects import effects, summarise
 from results.ablations.studies import REFERENCE, STUDIES, TARGET
-from results.ablations.write import FILE, skeleton, write_ablations
 from results.cli import main
 from results.output import Output
 from results.records.frame import from_records
 from results.records.store import RecordStore
-from results.tables.terminal import make_console
+from results.tables.text import make_console
 from tests.results.support import make_record, write_fast
 
 mpl.use("agg")
@@ -205,8 +205,10 @@ def make_document(folder, records, file=None):
 
 
 def without_figures(monkeypatch):
-    monkeypatch.setattr("results.ablations.write.draw", lambda effects: None)
-    monkeypatch.setattr("results.ablations.write.render", lambda figure, kind: b"drawn elsewhere")
+    monkeypatch.setattr("results.ablations.document.draw", lambda effects: None)
+    monkeypatch.setattr(
+        "results.ablations.document.render", lambda figure, kind: b"drawn elsewhere"
+    )
 
 
 def test_files_are_written_and_sentences_kept(tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 
 from results.records.frame import from_records
-from results.records.selection import Selection, SelectionError
+from results.records.opening import Selection, SelectionError
 from tests.results.support import key_of, make_record
 
 

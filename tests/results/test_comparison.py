@@ -6,8 +6,16 @@ import pytest
 
 from results.aggregate import make_cells
 from results.records.frame import from_records
-from results.reproduction.comparison import compare, only_by_spread, overall, summarise, verdict
-from results.reproduction.comparison_output import headline, to_markdown, write_comparison
+from results.reproduction.comparison import (
+    compare,
+    headline,
+    only_by_spread,
+    overall,
+    summarise,
+    to_markdown,
+    verdict,
+    write_comparison,
+)
 from results.reproduction.departures_output import write_protocols
 from results.statistics.write import write_statistics
 from results.status import print_status

@@ -13,14 +13,12 @@ from matplotlib.figure import Figure
 
 from results.aggregate import make_cells
 from results.cli import main
-from results.figures.bars import bar_chart
-from results.figures.boxes import box_plots
+from results.figures.bars import bar_chart, time_figure
 from results.figures.curves import curve_figure, mean_curves
-from results.figures.histogram import score_histogram
+from results.figures.distributions import box_plots, score_histogram
 from results.figures.ranks import critical_difference_diagram
 from results.figures.scatter import comparison_scatter
 from results.figures.style import COLOURS, looks, render
-from results.figures.times import time_figure
 from results.figures.write import draw_all
 from results.metrics import curve_area
 from results.records.encoding import Curves

@@ -9,7 +9,7 @@ import pytest
 from results import published
 from results.records.encoding import Curves
 from results.records.frame import load_experiments
-from results.records.selection import Selection
+from results.records.opening import Selection
 from results.tables.model import TableOptions
 from results.tables.write import write_tables
 from tests.results.support import make_record, write_fast

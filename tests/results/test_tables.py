@@ -11,8 +11,7 @@ from results.records.frame import from_records
 from results.tables import datasets as table1
 from results.tables.latex import escape, standalone, table_to_latex
 from results.tables.model import TableOptions
-from results.tables.terminal import print_table
-from results.tables.text import table_to_csv, table_to_markdown
+from results.tables.text import print_table, table_to_csv, table_to_markdown
 from results.tables.write import build_tables
 from tests.results.support import make_record
 
