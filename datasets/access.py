@@ -38,7 +38,7 @@ class Access:
     backoff : float
         Seconds before the first repetition; doubled for each further one.
     timeout : float
-        Seconds without an answer, or without progress, after which a source is given up.
+        Seconds that a source may be waited for, over all attempts; computing does not count.
     """
 
     home: Path
@@ -49,7 +49,7 @@ class Access:
     sklearn_url: str | None = None
     retries: int = 2
     backoff: float = 1.0
-    timeout: float = 10.0
+    timeout: float = 60.0
 
     def asking_no_server(self) -> Access:
         """Return the same access without the servers."""

@@ -20,14 +20,14 @@ class SourceFailed(Exception):  # noqa: N818
     ----------
     reason : str
         What happened, in one line.
-    hint : str, optional
-        What the user can do about it.
+    passing : bool
+        Whether another attempt may succeed.
     """
 
-    def __init__(self, reason: str, hint: str = "") -> None:
+    def __init__(self, reason: str, *, passing: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
-        self.hint = hint
+        self.passing = passing
 
 
 class DataUnavailable(Exception):  # noqa: N818
@@ -45,7 +45,7 @@ class DataUnavailable(Exception):  # noqa: N818
 
     def __init__(self, name: str, reasons: Sequence[tuple[str, str]], hint: str) -> None:
         tried = "; ".join(f"{source}: {reason}" for source, reason in reasons) or "no source to try"
-        super().__init__(f"data set {name!r} cannot be had ({tried}). {hint}".rstrip())
+        super().__init__(f"data set {name!r} cannot be loaded ({tried}). {hint}".rstrip())
         self.name = name
         self.reasons = tuple(reasons)
         self.hint = hint

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -17,17 +17,14 @@ from datasets.errors import DataError, DataUnavailable, SourceFailed
 from datasets.home import DataHome, read_parquet
 from datasets.preprocessing import preprocess
 from datasets.sources import NETWORK
-from datasets.sources.remote import Patience, Progress, fetch_remote
+from datasets.sources.remote import fetch_remote
 
 logger = logging.getLogger("datasets")
 
+Progress = Callable[[str], None]
 
-def load(
-    definition: Mapping[str, Any],
-    data: Mapping[str, Any] | None = None,
-    *,
-    progress: Progress | None = None,
-) -> Dataset:
+
+def load(definition: Mapping[str, Any], data: Mapping[str, Any] | None = None) -> Dataset:
     """Load and preprocess a data set.
 
     Parameters
@@ -36,8 +33,6 @@ def load(
         The resolved configuration group `dataset`.
     data : mapping, optional
         The resolved configuration group `data`.
-    progress : callable, optional
-        Told what is going on while a server is asked.
 
     Returns
     -------
@@ -52,7 +47,7 @@ def load(
         When the definition, or a user's own data, is wrong.
     """
     parsed = Definition.from_mapping(definition)
-    return Loader(parsed, Access.from_mapping(data), progress).load()
+    return Loader(parsed, Access.from_mapping(data)).load()
 
 
 class Loader:
@@ -65,7 +60,7 @@ class Loader:
     access : Access
         Where data comes from.
     progress : callable, optional
-        Told what is going on while a server is asked.
+        Told which server is asked.
     check : bool
         Whether the table is held to what the definition expects.
     """
@@ -83,7 +78,6 @@ class Loader:
         self.progress = progress
         self.check = check
         self.home = DataHome(access.home)
-        self.patience = Patience()
         self.reasons: list[tuple[str, str]] = []
 
     def load(self) -> Dataset:
@@ -134,9 +128,9 @@ class Loader:
 
             return self._checked(read_file(str(source["path"]), definition.name), kind)
         if kind in NETWORK:
-            table = fetch_remote(
-                source, definition.target, self.access, self.patience, self.progress
-            )
+            if self.progress is not None:
+                self.progress(f"asking {kind}")
+            table = fetch_remote(source, definition.target, self.access)
             # Checked before it is stored: a wrong table must not get into the data home.
             dataset = self._checked(table, kind)
             described = {key: value for key, value in source.items() if key != "kind"}

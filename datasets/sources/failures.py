@@ -8,12 +8,15 @@ import socket
 import urllib.error
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import Any
 
 import requests
 import urllib3
 
 from datasets.errors import SourceFailed
+
+# Seconds without a byte after which a connection counts as dropped.
+STALL_SECONDS = 10.0
 
 # 408 and 429 ask to come back; 5xx are the server's own troubles.
 _PASSING_STATUS = re.compile(r"^(408|429|5\d\d)$")
@@ -28,31 +31,29 @@ _DROPPED = (
     requests.Timeout,
     urllib3.exceptions.HTTPError,
     http.client.HTTPException,
-    urllib.error.ContentTooShortError,
+    urllib.error.URLError,
     ConnectionError,
     TimeoutError,
     socket.gaierror,
 )
+_DAMAGED = (zipfile.BadZipFile, EOFError)
 
 
-@dataclass(frozen=True)
-class Failure:
-    """Why an attempt failed.
+def set_time_outs(seconds: float) -> None:
+    """Give every request of this process a time-out, also those whose client sets none."""
+    socket.setdefaulttimeout(seconds)
+    send = requests.Session.send
 
-    Attributes
-    ----------
-    passing : bool
-        Whether another attempt may succeed.
-    reason : str
-        One line.
-    """
+    def impatient(session: requests.Session, *args: Any, **kwargs: Any) -> requests.Response:
+        if kwargs.get("timeout") is None:  # requests would wait for ever
+            kwargs["timeout"] = seconds
+        return send(session, *args, **kwargs)
 
-    passing: bool
-    reason: str
+    requests.Session.send = impatient  # type: ignore[method-assign, assignment]
 
 
-def classify(error: BaseException) -> Failure:
-    """Classify what a client raised.
+def classify(error: BaseException) -> SourceFailed:
+    """Turn what a client raised into one line that says whether another attempt may succeed.
 
     Parameters
     ----------
@@ -60,24 +61,21 @@ def classify(error: BaseException) -> Failure:
         Raised by openml, scikit-learn, pooch, or by reading what they got.
     """
     for link in _chain(error):
+        if isinstance(link, SourceFailed):
+            return link
         status = _status(link)
         if status is not None:
             passing = bool(_PASSING_STATUS.match(str(status)))
-            return Failure(passing, f"HTTP status {status}")
+            return SourceFailed(f"HTTP status {status}", passing=passing)
         code = getattr(link, "code", None)
         if type(link).__module__.startswith("openml") and isinstance(code, int):
-            return Failure(code in _PASSING_OPENML, f"OpenML says: {_line(link)} (code {code})")
-        if type(link).__name__ == "OpenMLHashException":
-            return Failure(True, f"the download is damaged: {_line(link)}")
+            reason = f"OpenML says: {_line(link)} (code {code})"
+            return SourceFailed(reason, passing=code in _PASSING_OPENML)
+        if isinstance(link, _DAMAGED) or type(link).__name__ == "OpenMLHashException":
+            return SourceFailed(f"the download is damaged: {_line(link)}", passing=True)
         if isinstance(link, _DROPPED):
-            return Failure(True, _line(link))
-        if isinstance(link, urllib.error.URLError):
-            return Failure(True, _line(link))
-        if isinstance(link, zipfile.BadZipFile | EOFError):
-            return Failure(True, f"the download is damaged: {_line(link)}")
-    if isinstance(error, SourceFailed):
-        return Failure(False, error.reason)
-    return Failure(False, f"{type(error).__name__}: {_line(error)}")
+            return SourceFailed(_line(link), passing=True)
+    return SourceFailed(f"{type(error).__name__}: {_line(error)}")
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import subprocess
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ import pooch
 import pyarrow as pa
 
 from datasets.errors import SourceFailed
-from datasets.sources.unlzw import unlzw
+from datasets.sources.failures import STALL_SECONDS
 from datasets.tables import from_frame
 
 
@@ -35,12 +36,12 @@ def fetch(
     target : str or None
         The name of the label column.
     access : mapping
-        `uci_url` and `timeout` in seconds.
+        `uci_url`.
     folder : Path
         Where the zip file goes.
     """
     url = f"{str(access['uci_url']).rstrip('/')}/{source['archive']}"
-    downloader = pooch.HTTPDownloader(progressbar=False, timeout=access["timeout"])
+    downloader = pooch.HTTPDownloader(progressbar=False, timeout=STALL_SECONDS)
     # No known hash: UCI repacks its files. The content is held to its digest instead.
     path = pooch.retrieve(
         url, known_hash=None, fname="archive.zip", path=folder, downloader=downloader
@@ -93,6 +94,18 @@ def _open(archive: zipfile.ZipFile, member: str) -> IO[bytes]:
     if not found:
         raise SourceFailed(f"the zip file has no {member}; it has {', '.join(archive.namelist())}")
     if member.endswith(".Z"):
-        return io.BytesIO(unlzw(archive.read(found[0])))
+        return io.BytesIO(_decompress(archive.read(found[0]), member))
     file = archive.open(found[0])
     return gzip.open(file) if member.endswith(".gz") else file  # type: ignore[return-value]
+
+
+def _decompress(content: bytes, member: str) -> bytes:
+    """Decompress what Unix's `compress` wrote (.Z): gzip reads it, no library of Python's does."""
+    try:
+        done = subprocess.run(["gzip", "-dc"], input=content, capture_output=True, check=True)
+    except FileNotFoundError:
+        raise SourceFailed(f"{member} needs the program gzip, which is not installed") from None
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.decode(errors="replace").strip()
+        raise SourceFailed(f"{member} is damaged: {said}", passing=True) from error
+    return done.stdout

@@ -6,7 +6,6 @@ import hashlib
 import io
 import os
 import threading
-import time
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -22,12 +21,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import datasets.loading as loading
-import datasets.sources.remote as remote
 from datasets.bundled import FOLDER as BUNDLED
 from datasets.configuration import compose
 from datasets.errors import SourceFailed
-from datasets.sources import NETWORK
-from datasets.sources.failures import classify
+from datasets.sources import NETWORK, failures, probe
 
 
 @dataclass
@@ -130,7 +127,7 @@ def server() -> Iterator[Server]:
 @pytest.fixture(autouse=True)
 def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test inherits what another learnt about a host, nor a proxy of the machine."""
-    monkeypatch.setattr(remote, "_unreachable", {})
+    monkeypatch.setattr(probe, "_unreachable", {})
     for name in list(os.environ):
         if name.lower().endswith("_proxy"):
             monkeypatch.delenv(name)
@@ -145,7 +142,7 @@ def data(server: Server, tmp_path: Path) -> dict[str, Any]:
         "uci_url": f"{server.url}/static/public",
         "sklearn_url": f"{server.url}/files",
         "backoff": 0.05,
-        "timeout": 10.0,
+        "timeout": 60.0,
     }
 
 
@@ -163,7 +160,7 @@ def definition() -> Callable[..., dict[str, Any]]:
 def in_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Run clients in the test's process, once: for tests of what they make of what they get."""
 
-    def fetch(source: Any, target: Any, access: Any, patience: Any, progress: Any) -> Any:
+    def fetch(source: Any, target: Any, access: Any) -> Any:
         folder = tmp_path / f"client-{len(list(tmp_path.iterdir()))}"
         folder.mkdir()
         options = {**vars(access), "attempt": 0}
@@ -172,7 +169,7 @@ def in_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         except SourceFailed:
             raise
         except Exception as error:  # what the client's process does
-            raise SourceFailed(classify(error).reason) from error
+            raise failures.classify(error) from error
 
     monkeypatch.setattr(loading, "fetch_remote", fetch)
 
@@ -326,13 +323,6 @@ def unused_url() -> str:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{probe.getsockname()[1]}"
-
-
-@pytest.fixture
-def stopwatch() -> Callable[[], float]:
-    """Seconds since the test began."""
-    start = time.monotonic()
-    return lambda: time.monotonic() - start
 
 
 @pytest.fixture
