@@ -4,7 +4,7 @@ from datasets.dataset import Dataset, Split
 from datasets.errors import DataError, DataUnavailable, WrongContent
 from datasets.identity import content_key
 from datasets.loading import load
-from datasets.splits import make_split
+from datasets.protocols import make_split
 
 __all__ = [
     "DataError",

@@ -57,8 +57,8 @@ class Definition:
         Drop the features with fewer distinct values than this.
     repeat_first : int
         How many of the table's first rows are repeated at its end...
-    repeat : bool
-        ...if this is true (`protocol.repeat_published_rows`).
+    repeat : str
+        ...if this is ``published`` (`protocol.repeats`).
     expected, expected_repeated : Expected or None
         Content checks, without and with the repeated rows.
     published : tuple (samples, features, anomaly percentage) or None
@@ -79,7 +79,7 @@ class Definition:
     drop_missing_columns: bool = False
     min_distinct: int = 0
     repeat_first: int = 0
-    repeat: bool = False
+    repeat: str = "source"
     expected: Expected | None = None
     expected_repeated: Expected | None = None
     published: tuple[int, int, float] | None = None
@@ -102,7 +102,7 @@ class Definition:
     @property
     def repeats(self) -> bool:
         """Whether the table has repeated rows."""
-        return self.repeat and self.repeat_first > 0
+        return self.repeat == "published" and self.repeat_first > 0
 
     @property
     def expectation(self) -> Expected | None:
@@ -189,7 +189,13 @@ def _convert(key: str, value: Any, name: str) -> Any:
         )
     if key in ("min_distinct", "repeat_first"):
         return _integer(value, name, key)
-    if key in ("drop_missing_columns", "repeat"):
+    if key == "repeat":
+        if value not in ("published", "source", "drop"):
+            raise DataError(
+                f"data set {name!r}: repeat is published, source or drop; got {value!r}"
+            )
+        return value
+    if key == "drop_missing_columns":
         if not isinstance(value, bool):
             raise DataError(f"data set {name!r}: {key} is true or false; got {value!r}")
         return value

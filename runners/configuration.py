@@ -7,10 +7,13 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from datasets import DataError, content_key
+from datasets.protocols import protocol_from
 from runners.composition import Composed, Composer, Plain
 from runners.experiment import Cell
 from runners.summary import UsageError
 
+#: How many splits a cell has where neither the command line nor the protocol says so.
+_N_SPLITS = 10
 _GROUPS = ("dataset", "algorithm", "setting", "protocol")
 _ABSENT = object()
 
@@ -54,6 +57,10 @@ class CellFactory:
         for group in _GROUPS:
             if not isinstance(resolved.get(group), dict):
                 raise UsageError(f"{group} is missing; choose one with {group}=NAME")
+        resolved = {**resolved, "protocol": _protocol(resolved)}
+        if resolved["n_splits"] is None:
+            seeds = resolved["protocol"]["seeds"]
+            resolved["n_splits"] = len(seeds) if seeds else _N_SPLITS
         algorithm = str(composed.choices.get("algorithm") or "algorithm")
         variant = self._variant(composed, algorithm, resolved["algorithm"])
         return Cell(algorithm, variant, resolved, self._content(resolved["dataset"]))
@@ -90,6 +97,21 @@ class CellFactory:
             composed = self._composer.compose([f"algorithm={name}"])
         own: Plain = composed.unresolved["algorithm"]
         return own
+
+
+def _protocol(resolved: Plain) -> Plain:
+    """Return the protocol with every step written out, held to the setting and the splits."""
+    try:
+        protocol = protocol_from(resolved["protocol"])
+        protocol.keeps_anomalies(bool(resolved["setting"]["anomalies_in_train"]))
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    n_splits = resolved["n_splits"]
+    if protocol.seeds is not None and isinstance(n_splits, int) and n_splits > len(protocol.seeds):
+        raise UsageError(
+            f"n_splits={n_splits}, but protocol {protocol.name!r} has {len(protocol.seeds)} seeds"
+        )
+    return protocol.described()
 
 
 def _is_template(composed: Composed, resolved: Plain, choice: str) -> bool:

@@ -9,14 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-# How a data set is had, and what it is checked against, do not determine an outcome: the checks
-# make sure that every source serves the same table.
-_NOT_IN_KEY = {
-    "dataset": frozenset(
-        {"sources", "expected", "expected_repeated", "published", "description", "openml_server"}
-    ),
-    "protocol": frozenset({"metrics"}),
-}
+from runners.identity import identity_of, key_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,28 +83,12 @@ class Cell:
 
     @cached_property
     def identity(self) -> str:
-        """Everything that determines the outcomes of the cell, as JSON.
-
-        The algorithm's name is part of it: one row of a table is one algorithm, and two that
-        happen to have the same parameters are still two rows.
-        """
-        identity: dict[str, Any] = {"algorithm_name": self.algorithm, "seed": self.seed}
-        if self.content is not None:
-            identity["content"] = self.content
-        for group in ("dataset", "algorithm", "setting", "protocol"):
-            left_out = _NOT_IN_KEY.get(group, frozenset())
-            # A parameter that is null means what a parameter that is not given means, except to
-            # an algorithm's constructor.
-            identity[group] = {
-                name: value
-                for name, value in self.config[group].items()
-                if name not in left_out and (value is not None or group == "algorithm")
-            }
-        return json.dumps(identity, sort_keys=True, separators=(",", ":"))
+        """See `runners.identity.identity_of`."""
+        return identity_of(self.config, self.algorithm, self.content)
 
     def key(self, split: int) -> str:
         """Return the digest of everything that determines the outcome of one split."""
-        return hashlib.sha256(f"{self.identity} {split}".encode()).hexdigest()
+        return key_of(self.identity, split)
 
     @cached_property
     def keys(self) -> tuple[str, ...]:

@@ -168,8 +168,8 @@ def verify(table: pa.Table, name: str) -> None:
         If it is another table. The repeated rows are the table's first, so that for shuttle the
         order of the rows is checked too.
     """
-    for repeat in ("true", "false"):
-        cfg = compose([f"dataset={name}", f"protocol.repeat_published_rows={repeat}"])
+    for repeat in ("published", "source"):
+        cfg = compose([f"dataset={name}", f"protocol.repeats={repeat}"])
         definition = Definition.from_mapping(cfg["dataset"])
         check_content(preprocess(table, definition, "package"), definition)
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pandas as pd
 
+from results.records.record import NEUTRAL
+
 #: Parts of a configuration that never change an outcome.
-_NEUTRAL = frozenset(
-    {"metrics", "sources", "published", "expected", "expected_repeated", "description"}
-)
+_NEUTRAL = frozenset().union(*NEUTRAL.values())
 #: What repeats an experiment rather than making it another.
 _REPETITIONS = frozenset({"seed", "split"})
 _NAME_OF_SECTION = {"algorithm": "label"}

@@ -20,6 +20,15 @@ from results.records.statuses import STATUSES
 
 FORMAT: Final = 1
 
+#: Parts of a configuration that never change an outcome. How a data set is had, and what it is
+#: checked against, do not: the checks make sure that every source serves the same table.
+NEUTRAL: Final[Mapping[str, frozenset[str]]] = {
+    "dataset": frozenset(
+        {"sources", "expected", "expected_repeated", "published", "description", "openml_server"}
+    ),
+    "protocol": frozenset({"metrics", "recorded"}),
+}
+
 
 class RecordError(ValueError):
     """A record file cannot be read; the message says why."""

@@ -78,7 +78,7 @@ def test_shuttle_is_compressed_inside(uci, data, definition, frame, helpers):
     test = helpers["lines"](table.iloc[43500:], " ")
     members = {"shuttle.trn.Z": compressed(train), "shuttle.tst": test}
     uci("148/statlog+shuttle.zip", members)
-    shuttle = definition("shuttle", "protocol.repeat_published_rows=true")
+    shuttle = definition("shuttle", "protocol.repeats=published")
     same_table(load(shuttle, forced(data)), shuttle)
 
 

@@ -35,11 +35,7 @@ def make_cell(table, tmp_path):
             "setting": {"name": "novelty", "anomalies_in_train": False},
             "protocol": {
                 "name": "clean",
-                "max_anomaly_ratio": 0.1,
-                "anomaly_subset": "per_split",
-                "standardise": "train",
-                "repeat_published_rows": False,
-                "train_size": 0.5,
+                "cap": {"ratio": 0.1},
                 "metrics": ["roc_auc"],
             },
             "runner": {

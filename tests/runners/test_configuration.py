@@ -105,7 +105,7 @@ def test_the_default_grid_needs_only_bundled_data(composed):
         (["algorithm.n_tree=3"], ["algorithm.n_tree", "Valid names in algorithm:", "n_estimators"]),
         (["-m", "algorithm.n_tree=3,4"], ["algorithm.n_tree", "n_estimators"]),
         (["n_split=3"], ["n_split", "Valid names in the configuration:", "n_splits"]),
-        (["protocol.standardize=all"], ["Valid names in protocol:", "standardise"]),
+        (["protocol.scale=all"], ["Valid names in protocol:", "scaling"]),
         (["timeout=-1"], ["timeout must be a positive number"]),
         (["n_splits=0"], ["n_splits must be a whole number, at least 1"]),
         (["runner.retry=some"], ["runner.retry must be null or failed"]),
@@ -210,7 +210,7 @@ OTHER = "_target_: sklearn.ensemble.IsolationForest\nn_estimators: 3\n"
             OTHER,
             ["algorithm=own", "algorithm.n_estimators=3,4", "+algorithm.contamination=0.1,0.2"],
         ),
-        (OTHER, ["algorithm=own", "+data.extra=1,2", "~protocol.metrics"]),
+        (OTHER, ["algorithm=own", "data.retries=1,2", "~protocol.cap"]),
         (OTHER, ["grid=modern", "algorithm=own", "setting=novelty"]),
     ],
 )

@@ -25,7 +25,7 @@ def changed(cell, path, value):
         ("algorithm.n_estimators", 7),
         ("algorithm.max_samples", None),
         ("setting.anomalies_in_train", True),
-        ("protocol.max_anomaly_ratio", 0.2),
+        ("protocol.cap.ratio", 0.2),
         ("protocol.name", "other"),
         ("seed", 1),
     ],
@@ -78,9 +78,9 @@ def test_keys_do_not_change_between_versions():
         "dataset": {"name": "pima", "target": "class", "sources": ["bundled"]},
         "algorithm": {"_target_": "sklearn.ensemble.IsolationForest", "max_samples": None},
         "setting": {"name": "novelty", "anomalies_in_train": False},
-        "protocol": {"name": "paper", "max_anomaly_ratio": 0.1, "metrics": ["roc_auc"]},
+        "protocol": {"name": "paper", "cap": {"ratio": 0.1}, "metrics": ["roc_auc"]},
         "seed": 0,
         "n_splits": 10,
     }
     key = Cell("iforest", "", config).key(3)
-    assert key == "f05b71c808d8de8eecc74d69e0b38af364b8da53f3123c0d09e4aeb787accbfc"
+    assert key == "232039ce3834fa256e0c15783c85146540a56075da2de9615889a02994a0615b"

@@ -17,13 +17,18 @@ NOVELTY = {"name": "novelty", "anomalies_in_train": False}
 OUTLIER = {"name": "outlier", "anomalies_in_train": True}
 PAPER = {
     "name": "paper",
-    "max_anomaly_ratio": 0.1,
-    "anomaly_subset": "per_split",
-    "standardise": "all",
-    "repeat_published_rows": True,
-    "train_size": 0.5,
+    "repeats": "published",
+    "cap": {"ratio": 0.1},
+    "scaling": {"fitted_on": "all"},
+    "metrics": ["roc_auc_curve"],
 }
-RAW = PAPER | {"standardise": "none"}
+RAW = PAPER | {"scaling": {"kind": "none"}}
+SCALING = {
+    "all": {"fitted_on": "all"},
+    "train": {"fitted_on": "train"},
+    "none": {"kind": "none"},
+}
+UNCAPPED = RAW | {"cap": {"ratio": None}}
 
 
 def dataset(n_normal, n_anomalies, seed=0, name="made", n_features=2):
@@ -111,12 +116,10 @@ def test_the_order_in_which_a_source_serves_the_rows_does_not_count(case, random
 def test_labels_of_test_rows_do_not_leak(case, setting, standardise):
     """What is trained on and what is scored do not depend on the labels of test rows."""
     made, seed, split = case
-    protocol = RAW | {"max_anomaly_ratio": None, "standardise": standardise}
+    protocol = UNCAPPED | {"scaling": SCALING[standardise]}
     # Labels enter the rows' own order, as any other value; what is tested is everything after it.
-    with mock.patch("datasets.splits.row_hashes", lambda X, y: np.arange(len(X))):
-        tested = rows(
-            or_assume(made, setting, RAW | {"max_anomaly_ratio": None}, seed, split).X_test
-        )
+    with mock.patch("datasets.protocols.splitting.row_hashes", lambda X, y: np.arange(len(X))):
+        tested = rows(or_assume(made, setting, UNCAPPED, seed, split).X_test)
         y = made.y.copy()
         y[tested] = np.random.default_rng(seed).permutation(y[tested])
         relabelled = Dataset(made.name, made.X, y, made.feature_names, made.origin)
@@ -131,7 +134,7 @@ def test_labels_of_test_rows_do_not_leak(case, setting, standardise):
 def test_standardisation_is_exact(case, standardise):
     made, seed, split = case
     raw = or_assume(made, NOVELTY, seed=seed, split=split)
-    got = split_of(made, NOVELTY, RAW | {"standardise": standardise}, seed=seed, split=split)
+    got = split_of(made, NOVELTY, RAW | {"scaling": SCALING[standardise]}, seed=seed, split=split)
     if standardise == "train":
         reference = raw.X_train
     else:
@@ -145,7 +148,7 @@ def test_standardisation_is_exact(case, standardise):
 
 def test_with_train_the_test_rows_do_not_touch_the_scaling():
     made = dataset(100, 8)
-    protocol = RAW | {"standardise": "train"}
+    protocol = RAW | {"scaling": SCALING["train"]}
     got = split_of(made, protocol=protocol)
     np.testing.assert_allclose(got.X_train.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(got.X_train.std(axis=0), 1)
@@ -178,17 +181,17 @@ def test_the_subset_is_fresh_or_fixed():
     made = dataset(200, 200)
     fresh = [anomalies(made, split) for split in range(4)]
     assert len({frozenset(subset) for subset in fresh}) == 4
-    fixed = [anomalies(made, split, anomaly_subset="fixed") for split in range(4)]
+    fixed = [anomalies(made, split, cap={"ratio": 0.1, "drawn": "once"}) for split in range(4)]
     assert len({frozenset(subset) for subset in fixed}) == 1
 
 
 def test_the_streams_are_independent():
     made = dataset(200, 19)  # below the cap of 20: no subset is drawn
     base = split_of(made)
-    uncapped = split_of(made, protocol=RAW | {"max_anomaly_ratio": None})
+    uncapped = split_of(made, protocol=UNCAPPED)
     np.testing.assert_array_equal(base.X_train, uncapped.X_train)
-    capped = split_of(made, protocol=RAW | {"max_anomaly_ratio": 0.05})
-    other_size = split_of(made, protocol=RAW | {"train_size": 0.3})
+    capped = split_of(made, protocol=RAW | {"cap": {"ratio": 0.05}})
+    other_size = split_of(made, protocol=RAW | {"cut": {"train_size": 0.3}})
     assert base.random_state == capped.random_state == other_size.random_state
     states = {
         split_of(dataset(200, 19, name=name), seed=seed, split=split).random_state
@@ -202,14 +205,14 @@ def test_the_streams_are_independent():
 @pytest.mark.parametrize(("ratio", "kept"), [(0.29, 29), (0.1, 10), (0.07, 7), (0.58, 58)])
 def test_the_cap_is_the_floor_of_the_decimal(ratio, kept):
     # In floating point 0.29 * 100 is 28.999...
-    assert len(anomalies(dataset(100, 100), 0, max_anomaly_ratio=ratio)) == kept
+    assert len(anomalies(dataset(100, 100), 0, cap={"ratio": ratio})) == kept
 
 
 def test_the_cap_takes_every_anomaly_equally_often():
     made = dataset(100, 40)
     counts = np.zeros(len(made.y))
     for split in range(400):
-        got = split_of(made, protocol=RAW | {"max_anomaly_ratio": 0.2}, split=split)
+        got = split_of(made, protocol=RAW | {"cap": {"ratio": 0.2}}, split=split)
         for X in (got.X_train, got.X_test):
             counts[X[:, 0].astype(int)] += 1
     assert (counts[made.y == 0] == 400).all()
@@ -222,10 +225,14 @@ def test_the_cap_takes_every_anomaly_equally_often():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"anomaly_subset": "none"}, "protocol.anomaly_subset must be one of per_split, fixed"),
-        ({"standardise": "test"}, "protocol.standardise must be one of all, train, none"),
-        ({"train_size": 1.0}, r"protocol.train_size must lie in \(0, 1\)"),
-        ({"max_anomaly_ratio": 0}, "protocol.max_anomaly_ratio must be positive or null"),
+        ({"cap": {"drawn": "never"}}, "protocol.cap.drawn must be one of per_split, once"),
+        (
+            {"scaling": {"fitted_on": "test"}},
+            "protocol.scaling.fitted_on must be one of train, all",
+        ),
+        ({"cut": {"train_size": 1.5}}, r"protocol.cut.train_size must be .*at most 1, got 1.5"),
+        ({"cap": {"ratio": 0}}, "protocol.cap.ratio must be greater than 0.*got 0"),
+        ({"max_anomaly_ratio": 0.1}, "protocol.max_anomaly_ratio: unknown key"),
     ],
 )
 def test_a_bad_protocol_is_named(changes, message):

@@ -1,0 +1,6 @@
+"""Protocols: how splits are made, in a closed vocabulary of steps."""
+
+from datasets.protocols.schema import Protocol, protocol_from
+from datasets.protocols.splitting import make_split
+
+__all__ = ["Protocol", "make_split", "protocol_from"]

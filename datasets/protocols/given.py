@@ -1,0 +1,122 @@
+"""Splits that come from elsewhere: a file of row numbers, or a splitter of one's own."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from datasets.dataset import Dataset
+from datasets.errors import DataError
+from datasets.protocols.schema import Splitter
+
+Rows = NDArray[np.intp]
+_PARTS = ("train", "test")
+
+
+def indices_path(pattern: str, dataset: str) -> Path:
+    """Return the file of row numbers for a data set."""
+    return Path(pattern.replace("{dataset}", dataset)).expanduser()
+
+
+def from_file(pattern: str, dataset: Dataset, split: int) -> tuple[Rows, Rows]:
+    """Return the parts of a split as the file of `Protocol.indices` has them.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, has other columns, or has no such split, or if a number is not
+        one of a row.
+    """
+    path = indices_path(pattern, dataset.name)
+    try:
+        table = pq.read_table(path)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise DataError(f"protocol.indices: {path}: {error}") from error
+    if missing := {"split", "part", "row"} - set(table.column_names):
+        raise DataError(
+            f"protocol.indices: {path} has no column {', '.join(sorted(missing))}; "
+            f"its columns are {', '.join(table.column_names)}"
+        )
+    if "dataset" in table.column_names:
+        table = table.filter(pc.equal(table["dataset"].cast(pa.string()), dataset.name))
+    table = table.filter(pc.equal(table["split"], split))
+    names = table["part"].cast(pa.string())
+    if unknown := sorted(set(names.unique().to_pylist()) - set(_PARTS), key=str):
+        raise DataError(f"protocol.indices: {path}: part is train or test; got {unknown[0]!r}")
+    parts = []
+    for part in _PARTS:
+        rows = table["row"].filter(pc.equal(names, part)).to_numpy()
+        if not len(rows):
+            raise DataError(
+                f"protocol.indices: {path} has no row of split {split} of {dataset.name!r} "
+                f"for part {part}"
+            )
+        parts.append(_checked(rows, len(dataset.y), f"protocol.indices: {path}"))
+    return parts[0], parts[1]
+
+
+def from_splitter(
+    splitter: Splitter, X: NDArray[np.float64], y: NDArray[np.int8], seed: int, split: int
+) -> tuple[Rows, Rows]:
+    """Return the i-th pair of parts that a splitter yields.
+
+    Parameters
+    ----------
+    splitter : Splitter
+        Its `random_state`, where it takes one that is not given, is the root seed.
+    X : ndarray of shape (n_rows, n_features)
+    y : ndarray of shape (n_rows,)
+    seed, split : int
+
+    Returns
+    -------
+    train, test : ndarray
+        Positions in `X`.
+    """
+    built = _build(splitter, seed)
+    pairs = built.split(X, y)
+    found = next(itertools.islice(pairs, split, None), None)
+    if found is None:
+        raise DataError(f"protocol.cut: {splitter.target} yields no split {split}")
+    train, test = (
+        _checked(np.asarray(rows), len(y), f"protocol.cut: {splitter.target}") for rows in found
+    )
+    return train, test
+
+
+def _build(splitter: Splitter, seed: int) -> Any:
+    module, _, name = splitter.target.rpartition(".")
+    try:
+        constructor = getattr(importlib.import_module(module), name)
+        parameters = inspect.signature(constructor).parameters
+        given = dict(splitter.model_extra or {})
+        if (
+            "random_state" in parameters
+            and "random_state" not in given
+            and given.get("shuffle", True)
+        ):
+            given["random_state"] = seed
+        built = constructor(**given)
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        raise DataError(f"protocol.cut: _target_ {splitter.target!r}: {error}") from error
+    if not callable(getattr(built, "split", None)):
+        raise DataError(f"protocol.cut: {splitter.target} has no method split(X, y)")
+    return built
+
+
+def _checked(rows: NDArray[Any], n: int, where: str) -> Rows:
+    if rows.dtype.kind not in "iu" or rows.ndim != 1:
+        raise DataError(f"{where}: rows are numbered by whole numbers; got {rows.dtype}")
+    outside = (rows < 0) | (rows >= n)
+    if outside.any():
+        raise DataError(f"{where}: there is no row {rows[outside][0]}; rows go from 0 to {n - 1}")
+    return rows.astype(np.intp)

@@ -1,0 +1,153 @@
+"""From a data set to one of its splits: the steps of a protocol, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datasets.dataset import Dataset, Split
+from datasets.digest import row_hashes
+from datasets.protocols.given import from_file, from_splitter
+from datasets.protocols.schema import Protocol, Scaling, Splitter, protocol_from
+from datasets.protocols.steps import Rows, capped, cut_rows, distinct, resized
+from datasets.protocols.streams import Streams, streams_of
+
+
+def make_split(
+    dataset: Dataset,
+    *,
+    setting: Mapping[str, Any],
+    protocol: Mapping[str, Any],
+    seed: int,
+    split: int,
+) -> Split:
+    """Make one of a data set's splits.
+
+    Both settings of one (seed, data set, split) share the cut: novelty detection drops the
+    anomalies from the training part.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data set.
+    setting : mapping
+        `anomalies_in_train`: false for novelty detection, true for outlier detection.
+    protocol : mapping
+        As `datasets.protocols.schema.Protocol` says.
+    seed : int
+        The root seed, at least 0.
+    split : int
+        The number of the split, at least 0.
+
+    Raises
+    ------
+    ValueError
+        If the protocol is not valid, contradicts the setting or has no such split, if a part would
+        be empty, or if the test part would hold a single class.
+    """
+    for name, value in (("seed", seed), ("split", split)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+            raise ValueError(f"{name} must be a non-negative integer; got {value!r}")
+    steps = protocol_from(protocol)
+    if steps.depends_on_row_order:
+        dataset.require_order()
+    streams = streams_of(steps, dataset.name, seed, split)
+    keep = steps.keeps_anomalies(bool(setting["anomalies_in_train"]))
+    if steps.indices is not None:
+        cut, rest = from_file(steps.indices, dataset, split)
+        rows = np.union1d(cut, rest)
+    else:
+        rows = _table(dataset, steps)
+        rows, cut, rest = _drawn(dataset, steps, rows, streams, seed, split)
+    train = cut if keep else cut[dataset.y[cut] == 0]
+    test = {"rest": rest, "rest_and_anomalies": _and_anomalies(dataset, cut, rest), "all": rows}[
+        steps.test_rows
+    ]
+    _refuse_degenerate(dataset, train, test, split)
+    X_train, X_test = scaled(dataset.X, rows, train, test, steps.scaling)
+    return Split(
+        X_train=X_train,
+        X_test=X_test,
+        y_test=dataset.y[test],
+        y_train=dataset.y[train],
+        random_state=streams.detector_seed,
+    )
+
+
+def _table(dataset: Dataset, protocol: Protocol) -> Rows:
+    """Return the rows that the steps begin with, in the order in which they do."""
+    order: Rows = np.arange(len(dataset.y))
+    if not protocol.depends_on_row_order:
+        # An order of their own: the split is the same whichever source served the table.
+        order = np.argsort(row_hashes(dataset.X, dataset.y), kind="stable")
+    return distinct(dataset, order) if protocol.repeats == "drop" else order
+
+
+def _drawn(
+    dataset: Dataset, protocol: Protocol, rows: Rows, streams: Streams, seed: int, split: int
+) -> tuple[Rows, Rows, Rows]:
+    """Draw what a split draws.
+
+    Returns
+    -------
+    rows, cut, rest : ndarray
+        All rows after resizing and cap, those cut off for training, and the others.
+    """
+    y = dataset.y
+    resize, cap = protocol.resize, protocol.cap
+    if resize.drawn == "once":
+        rows = resized(rows, resize, streams)
+    if cap.drawn == "once":
+        rows = capped(rows, y, cap, streams)
+    # A stream that goes on from split to split is drawn from for each of them in turn.
+    earlier = split if protocol.generator.seeded == "per_dataset" else 0
+    for _ in range(earlier + 1):
+        table = rows
+        if resize.drawn == "per_split":
+            table = resized(table, resize, streams)
+        if cap.drawn == "per_split":
+            table = capped(table, y, cap, streams)
+        if isinstance(protocol.cut, Splitter):
+            first, second = from_splitter(protocol.cut, dataset.X[table], y[table], seed, split)
+        else:
+            first, second = cut_rows(y[table], protocol.cut, streams)
+    return table, table[first], table[second]
+
+
+def _and_anomalies(dataset: Dataset, cut: Rows, rest: Rows) -> Rows:
+    return np.concatenate([rest, np.unique(cut[dataset.y[cut] == 1])])
+
+
+def scaled(
+    X: NDArray[np.float64], rows: Rows, train: Rows, test: Rows, scaling: Scaling
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the scaled parts, C-contiguous."""
+    X_train, X_test = X[train], X[test]
+    if scaling.kind != "none":
+        # Here, not at the top: processes that only fetch would wait a second for scikit-learn.
+        from sklearn import preprocessing
+
+        scaler = {
+            "standard": preprocessing.StandardScaler,
+            "minmax": preprocessing.MinMaxScaler,
+            "robust": preprocessing.RobustScaler,
+        }[scaling.kind]()
+        scaler.fit(X[rows] if scaling.fitted_on == "all" else X_train)
+        X_train, X_test = scaler.transform(X_train), scaler.transform(X_test)
+    return np.ascontiguousarray(X_train), np.ascontiguousarray(X_test)
+
+
+def _refuse_degenerate(dataset: Dataset, train: Rows, test: Rows, split: int) -> None:
+    where = f"split {split} of data set {dataset.name!r}"
+    if len(train) < 1:
+        raise ValueError(f"{where}: no training point is left")
+    n_anomalies = int(np.count_nonzero(dataset.y[test]))
+    if n_anomalies in (0, len(test)):
+        raise ValueError(
+            f"{where}: of its {len(test)} test points {n_anomalies} are anomalies, and both "
+            f"classes are needed (before the cap the data set has {dataset.n_anomalies} anomalies "
+            f"in {len(dataset.y)} rows)"
+        )
