@@ -10,14 +10,16 @@ import contextlib
 import importlib.metadata
 import os
 import signal
-import sys
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from joblib import cpu_count, parallel_config
 
+from runners import cluster
+from runners.cluster import Needs
 from runners.locks import FOLDER
 from runners.summary import UsageError
 from runners.supervise import Run
@@ -26,8 +28,8 @@ ROOT = Path(__file__).resolve().parents[1]
 _CONNECT_SECONDS = 10.0
 _WORKER_SECONDS = 60.0
 _SAME_VERSIONS = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "dask", "distributed")
-# A worker that dies takes what it had in hand with it; another one begins it anew. Not the
-# experiments kill workers, they are processes of their own, so there is no reason to give up early.
+# A worker that dies loses its experiment, and another worker begins that anew. An experiment cannot
+# kill a worker, since it has a process of its own, so there is no reason to give up early.
 _ALLOWED_FAILURES = 20
 
 
@@ -133,75 +135,26 @@ def _local_cluster(settings: Mapping[str, Any]) -> Iterator[str]:
 
 def _check_workers(client: Any, config: Mapping[str, Any], run: Run) -> None:
     """See that every worker has the code, the data home and the store, the scheduler the code."""
+    import cloudpickle  # comes with Dask
+
     probe = Path(run.store) / FOLDER / f"probe-{uuid.uuid4().hex[:12]}"
     probe.touch()
     home = (config.get("data") or {}).get("home")
-    wanted = {
-        "root": str(ROOT),
-        "probe": str(probe),
-        "home": None if home is None else os.path.abspath(home),
-        "python": _python(),
-        "versions": {name: importlib.metadata.version(name) for name in _SAME_VERSIONS},
-    }
+    needs = Needs(
+        root=str(ROOT),
+        python=cluster.python(),
+        versions={name: importlib.metadata.version(name) for name in _SAME_VERSIONS},
+        home=None if home is None else os.path.abspath(home),
+        probe=str(probe),
+    )
+    cloudpickle.register_pickle_by_value(cluster)
     try:
-        # As text: a worker that lacks the code cannot import a function of it.
-        found = client.run(_by_value(_CHECK), wanted)
-        # It unpickles what it hands on, and so needs the code, but neither data nor records.
-        only_code = wanted | {"home": None, "probe": None}
-        found["scheduler"] = client.run_on_scheduler(_by_value(_CHECK), only_code)
+        found = client.run(needs.problems)
+        # The scheduler unpickles what it hands on, and so needs the code, but no data or records.
+        found["scheduler"] = client.run_on_scheduler(replace(needs, home=None, probe=None).problems)
     finally:
+        cloudpickle.unregister_pickle_by_value(cluster)
         probe.unlink(missing_ok=True)
     problems = [f"{worker}: {problem}" for worker, list_ in found.items() for problem in list_]
     if problems:
         raise UsageError("the Dask cluster lacks what the grid needs:\n  " + "\n  ".join(problems))
-
-
-def _python() -> str:
-    return ".".join(map(str, sys.version_info[:2]))
-
-
-def _by_value(source: str) -> Any:
-    """Return the function `check` of a source text, in a module that does not exist.
-
-    Dask then sends the function itself instead of the name of its module.
-    """
-    namespace: dict[str, Any] = {"__name__": "__main__"}
-    exec(source, namespace)
-    return namespace["check"]
-
-
-_CHECK = """
-def check(wanted):
-    import importlib.metadata, os, sys, tempfile
-    problems = []
-    python = ".".join(map(str, sys.version_info[:2]))
-    if python != wanted["python"]:
-        problems.append(f"Python {python} instead of {wanted['python']}")
-    for name, version in wanted["versions"].items():
-        try:
-            found = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            problems.append(f"{name} is not installed")
-            continue
-        if found != version:
-            problems.append(f"{name} {found} instead of {version}")
-    root = wanted["root"]
-    if not os.path.isfile(os.path.join(root, "runners", "supervise.py")):
-        problems.append(f"no code in {root}")
-    else:
-        if root not in sys.path:
-            sys.path.insert(0, root)
-        try:
-            import runners.supervise
-        except ImportError as error:
-            problems.append(f"the code in {root} cannot be imported: {error}")
-    if wanted["home"] and not os.path.isdir(wanted["home"]):
-        problems.append(f"no data home {wanted['home']}")
-    if wanted["probe"] is None:
-        pass
-    elif not os.path.exists(wanted["probe"]):
-        problems.append(f"the record store {os.path.dirname(wanted['probe'])} is not shared")
-    elif not os.access(os.path.dirname(wanted["probe"]), os.W_OK):
-        problems.append(f"the record store {os.path.dirname(wanted['probe'])} is read-only")
-    return problems
-"""

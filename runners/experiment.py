@@ -7,9 +7,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from runners.identity import identity_of, key_of
+
+
+PHASES: Final = {"fit": "fitting", "score": "scoring"}
+"""The phases of an experiment that `timeout` limits, each with its word in messages."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +174,10 @@ class Limits:
             preparation_timeout=float(runner["preparation_timeout"]),
             run_all_splits=bool(runner["run_all_splits"]),
         )
+
+    def too_late(self, phase: str) -> str:
+        """Return why an experiment is NA that exceeded the time limit of a phase."""
+        return f"{PHASES[phase]} took longer than {self.timeout:g} s"
 
     def recorded(self) -> dict[str, Any]:
         """Return what a record says about its limits."""

@@ -1,6 +1,6 @@
-"""Claims: runs on the same record store at the same time do each experiment once.
+"""Locks: runs on the same record store at the same time do each experiment once.
 
-A claim is a file that is created exclusively and says who made it. One whose maker is dead is void:
+A lock is a file that is created exclusively and says who made it. One whose maker is dead is void:
 on the same machine that is seen at once (pid and start time), on another after its heartbeat has
 stopped for a while.
 """
@@ -22,20 +22,20 @@ from typing import Any
 
 from runners.isolation import processes
 
-FOLDER = ".claims"
+FOLDER = ".locks"
 _BEAT_SECONDS = 10.0
 # What file systems without hard links say; exclusive creation is nearly as good.
 _NO_HARD_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
-_SILENT_SECONDS = 60.0  # of another machine's claim before it is void
+_SILENT_SECONDS = 60.0  # of another machine's lock before it is void
 
 
-class Claims:
-    """The claims of one process on the experiments of a record store.
+class Locks:
+    """The locks of one process on the experiments of a record store.
 
     Parameters
     ----------
     store : Path
-        The record store's folder; claims live in a hidden folder of it.
+        The record store's folder; locks live in a hidden folder of it.
     """
 
     def __init__(self, store: str | os.PathLike[str]):
@@ -47,7 +47,7 @@ class Claims:
         self._beaten: dict[str, float] = {}
 
     def take(self, key: str) -> bool:
-        """Claim an experiment; false if a living run has it.
+        """Lock an experiment; false if a living run has it.
 
         Raises
         ------
@@ -59,7 +59,7 @@ class Claims:
             return True
         if not self._void(path):
             return False
-        # Only one may take a void claim over, or the second would throw away the first one's.
+        # Only one may take a void lock over, or the second would throw away the first one's.
         with self._turn():
             if self._void(path):
                 path.unlink(missing_ok=True)
@@ -75,7 +75,7 @@ class Claims:
                 path.unlink(missing_ok=True)
 
     def beat(self, key: str) -> None:
-        """Show that a claim's maker is alive; cheap enough to be called at any time."""
+        """Show that a lock's maker is alive; cheap enough to be called at any time."""
         now = time.monotonic()
         with self._lock:
             if now - self._beaten.get(key, now) < _BEAT_SECONDS:
@@ -88,7 +88,7 @@ class Claims:
         return self.path / f"{key[:32]}.json"
 
     def _create(self, path: Path, key: str) -> bool:
-        # Made whole under another name first: nobody must read half a claim and call it void.
+        # Made whole under another name first: nobody must read half a lock and call it void.
         maker = {"host": self._host, "pid": self._pid, "start": processes.start_time(self._pid)}
         temporary = path.with_name(f".{path.stem}.{uuid.uuid4().hex[:8]}")
         try:

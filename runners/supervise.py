@@ -1,4 +1,4 @@
-"""Supervise one experiment: claim it, run it in a worker, record its outcome, let it go.
+"""Supervise one experiment: lock it, run it in a worker, record its outcome, let it go.
 
 `supervise` is all that joblib calls. It runs as well in a thread of this process as in a Dask
 worker on another machine; what it needs comes with its arguments, what it found goes to the store.
@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,10 +21,11 @@ from results.records.statuses import NA_STATUSES
 from results.records.store import RecordStore
 from runners import scores
 from runners.experiment import Experiment, Limits
+from runners.isolation.messages import Result
 from runners.isolation.pool import POOL
 from runners.isolation.watch import AbortedError
 from runners.isolation.worker import HolderDiedError, StartError, WorkerDiedError
-from runners.locks import FOLDER, Claims
+from runners.locks import FOLDER, Locks
 from runners.provenance import provenance
 
 Kind = Literal["ran", "shared", "busy", "aborted", "store", "start"]
@@ -136,8 +137,8 @@ STOP = Flag()
 
 
 @functools.lru_cache(maxsize=4)
-def _claims(store: str, pid: int) -> Claims:
-    return Claims(store)
+def _locks(store: str, pid: int) -> Locks:
+    return Locks(store)
 
 
 _local = threading.local()
@@ -154,11 +155,11 @@ def supervise(experiment: Experiment, run: Run) -> Outcome:
     """Run one experiment, unless it is done or another run has it, and record its outcome."""
     limits = Limits.from_config(experiment.cell.config)
     try:
-        store, claims = _store(run.store), _claims(run.store, os.getpid())
-        look = _Look(run, claims, experiment.key)
+        store, locks = _store(run.store), _locks(run.store, os.getpid())
+        look = _Look(run, locks, experiment.key)
         if look():
             return Outcome("aborted", experiment.key)
-        if not claims.take(experiment.key):
+        if not locks.take(experiment.key):
             return Outcome("busy", experiment.key)
         try:
             known = store.get(experiment.key)
@@ -174,7 +175,7 @@ def supervise(experiment: Experiment, run: Run) -> Outcome:
             store.put(record)
             return _outcome("ran", record)
         finally:
-            claims.release(experiment.key)
+            locks.release(experiment.key)
     except AbortedError:
         return Outcome("aborted", experiment.key)
     except StartError as error:
@@ -184,16 +185,16 @@ def supervise(experiment: Experiment, run: Run) -> Outcome:
 
 
 class _Look:
-    """Asked several times a second: is the run to end? Keeps the claim alive by the way."""
+    """Asked several times a second: is the run to end? Keeps the lock alive by the way."""
 
-    def __init__(self, run: Run, claims: Claims, key: str):
-        self.run, self.claims, self.key = run, claims, key
+    def __init__(self, run: Run, locks: Locks, key: str):
+        self.run, self.locks, self.key = run, locks, key
         self.looked = 0.0
 
     def __call__(self) -> bool:
         if STOP.is_set():
             return True
-        self.claims.beat(self.key)
+        self.locks.beat(self.key)
         now = time.monotonic()
         if now - self.looked > _LOOK_SECONDS:
             self.looked = now
@@ -212,8 +213,8 @@ _FINISHED: set[str] = set()
 """Keys of experiments known to be ok, which they stay: their records need no second look."""
 
 
-def _timed_out(store: RecordStore, experiment: Experiment, limits: Limits) -> dict[str, Any] | None:
-    """Return the fields of a skipped record if another split of the cell needed too long."""
+def _timed_out(store: RecordStore, experiment: Experiment, limits: Limits) -> Result | None:
+    """Return the result of an experiment that is skipped: another split of its cell timed out."""
     if limits.run_all_splits:
         return None
     keys = [key for key in experiment.cell.keys if key != experiment.key and key not in _FINISHED]
@@ -226,7 +227,7 @@ def _timed_out(store: RecordStore, experiment: Experiment, limits: Limits) -> di
             _FINISHED.add(key)
         elif other.status == "timeout" and is_final(other, limits):
             reason = f"split {other.split} of the cell: {other.reason}"
-            return {"status": "skipped", "reason": reason}
+            return Result("skipped", reason=reason)
     return None
 
 
@@ -235,24 +236,25 @@ def _run(experiment: Experiment, limits: Limits, look: _Look, store: RecordStore
     for attempt in range(_STARTS):
         try:
             with POOL.lend(limits.threads, experiment.cell.data_key) as worker:
-                fields = worker.run(experiment, limits, look)
+                result = worker.run(experiment, limits, look)
                 break
         except (HolderDiedError, WorkerDiedError) as error:
             # Killed from outside, or by the detector; in the latter case it will be again.
             if attempt == _STARTS - 1:
                 reason = f"its worker died {_STARTS} times: {error}"
-                fields = {"status": "crashed", "reason": reason}
-    kept = fields.pop("scores", None)
-    record = _record(experiment, limits, fields, started)
-    if kept is not None:
-        scores.save(store, record, kept)  # first: who sees the record may count on the scores
+                result = Result("crashed", reason=reason)
+    record = _record(experiment, limits, result, started)
+    if result.scores is not None:
+        scores.save(
+            store, record, result.scores
+        )  # first: who sees the record may count on the scores
     return record
 
 
 def _record(
     experiment: Experiment,
     limits: Limits,
-    fields: Mapping[str, Any],
+    result: Result,
     started: Mapping[str, Any] | None = None,
 ) -> Record:
     cell = experiment.cell
@@ -260,8 +262,9 @@ def _record(
     made["finished"] = time.time()
     if cell.content is not None:
         made["content"] = cell.content
-    known = dict(fields)
-    known["curves"] = Curves(known.pop("curves", {}))
+    known = {field.name: getattr(result, field.name) for field in fields(result)}
+    del known["scores"]
+    known["curves"] = Curves(known["curves"])
     return Record(
         key=experiment.key,
         dataset=cell.dataset,

@@ -8,35 +8,40 @@ import random
 import resource
 import sys
 import sysconfig
-import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from results.records.record import valid_text
+from results.records.record import Status, valid_text
 from runners import detectors, scores
 from runners.isolation import processes
+from runners.isolation.messages import Message, Phase, Result, Task
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+    from datasets.dataset import Split
 
 ROOT = Path(__file__).resolve().parents[2]
 _LONGEST = 16_000  # characters of a traceback: its end tells more than its beginning
 _LONGEST_REASON = 1_000
 _GIB = 1 << 30
 
-Report = Callable[[str, Any], None]
+Report = Callable[[Message], None]
 
 
 class _Clock:
     """Wall clock and processor seconds, children that were waited for included."""
 
     def __init__(self) -> None:
-        self.wall = time.perf_counter()
+        self.began = processes.monotonic()
         self.cpu = _cpu_seconds()
 
     def read(self) -> tuple[float, float]:
-        return time.perf_counter() - self.wall, _cpu_seconds() - self.cpu
+        return processes.monotonic() - self.began, _cpu_seconds() - self.cpu
 
 
 def _cpu_seconds() -> float:
@@ -47,57 +52,70 @@ def _cpu_seconds() -> float:
     return total
 
 
+class TooLateError(Exception):
+    """Fitting or scoring returned, but after its time limit."""
+
+
 def run(
-    task: Mapping[str, Any],
-    dataset: Any,
+    task: Task,
+    dataset: Dataset,
     report: Report,
     set_baseline: Callable[[int, int], None],
     keep_scores: int | None = None,
 ) -> None:
-    """Run one experiment and report its phases and its outcome.
+    """Run one experiment and report its phases and its result.
 
     Parameters
     ----------
-    task : mapping
-        `config` (resolved), `split`, and the limits `allow_labels`, `threads` and
-        `memory_limit_gb`.
+    task : Task
     dataset : datasets.Dataset
     report : callable
-        Gets ``("phase", name)`` when a phase begins and ``("result", dict)`` once. The result
-        holds fields of a `results.records.record.Record`.
+        Takes a `Phase` when a phase begins, and a `Result` once.
     set_baseline : callable
-        Gets the memory that the process holds when fitting begins, as from
+        Takes the memory that the process holds when fitting begins, as from
         `processes.memory_of`.
     keep_scores : int, optional
         Descriptor of an empty file that takes the scores of the test points.
     """
     faulthandler.enable()
-    result: dict[str, Any] = {"status": "ok"}
+    experiment = _Experiment(task, dataset, report, set_baseline, keep_scores)
     try:
-        _limit_address_space(task["memory_limit_gb"])
-        _measure(task, dataset, report, set_baseline, keep_scores, result)
+        _limit_address_space(task.limits.memory_limit_gb)
+        experiment.measure()
+        result = experiment.result
+    except TooLateError as error:
+        result = Result("timeout", reason=str(error))
     except MemoryError as error:
-        result |= failure("memory", error)
+        result = failure("memory", error, experiment.result)
         if not str(error):
-            result["reason"] = "MemoryError: an allocation was refused"
+            result = replace(result, reason="MemoryError: an allocation was refused")
     # Whatever a detector raises, SystemExit and KeyboardInterrupt included, is this experiment's
     # outcome: it is recorded, and the grid goes on.
     except BaseException as error:  # noqa: BLE001
-        result |= failure("error", error)
-    report("result", result)
+        result = failure("error", error, experiment.result)
+    report(result)
 
 
-def failure(status: str, error: BaseException) -> dict[str, Any]:
-    """Return the fields of a record that tell of an exception."""
+def failure(status: Status, error: BaseException, partial: Result | None = None) -> Result:
+    """Return the result of an experiment that ended in an exception.
+
+    Parameters
+    ----------
+    status : str
+    error : BaseException
+    partial : Result, optional
+        What was known before.
+    """
     reason = str(error) if isinstance(error, detectors.DetectorError) else _in_words(error)
     full = "".join(traceback.format_exception(error))
-    return {
-        "status": status,
-        "metrics": {},
-        "curves": {},
-        "reason": " ".join(without_paths(valid_text(reason)).split())[:_LONGEST_REASON],
-        "traceback": without_paths(valid_text(full))[-_LONGEST:],
-    }
+    return replace(
+        partial or Result(status),
+        status=status,
+        metrics={},
+        curves={},
+        reason=" ".join(without_paths(valid_text(reason)).split())[:_LONGEST_REASON],
+        traceback=without_paths(valid_text(full))[-_LONGEST:],
+    )
 
 
 def without_paths(text: str) -> str:
@@ -143,65 +161,102 @@ def _seed_shared_generators(random_state: int) -> None:
     np.random.seed(random_state)  # noqa: NPY002
 
 
-def _measure(
-    task: Mapping[str, Any],
-    dataset: Any,
-    report: Report,
-    set_baseline: Callable[[int, int], None],
-    keep_scores: int | None,
-    result: dict[str, Any],
-) -> None:
-    from datasets import make_split
-    from results.metrics import evaluate
-    from results.records.encoding import Curves
+class _Experiment:
+    """The steps of one experiment; `result` holds what is known so far."""
 
-    config = task["config"]
-    split = make_split(
-        dataset,
-        setting=config["setting"],
-        protocol=config["protocol"],
-        seed=config["seed"],
-        split=task["split"],
-    )
-    result["counts"] = {
-        "n_train": int(split.X_train.shape[0]),
-        "n_test": int(split.X_test.shape[0]),
-        "n_features": int(split.X_train.shape[1]),
-        "n_anomalies_train": int(split.y_train.sum()),
-        "n_anomalies_test": int(split.y_test.sum()),
-    }
-    _seed_shared_generators(split.random_state)
-    detector = detectors.build(config["algorithm"], split.random_state, task["threads"])
-    labels = detectors.asks_for_labels(detector)
-    if labels and not task["allow_labels"]:
-        raise detectors.DetectorError(
-            f"{type(detector).__name__} asks for the labels of the training points; "
-            "allow_labels=true hands them over, and marks its records"
+    def __init__(
+        self,
+        task: Task,
+        dataset: Dataset,
+        report: Report,
+        set_baseline: Callable[[int, int], None],
+        keep_scores: int | None,
+    ):
+        self.task, self.dataset, self.report = task, dataset, report
+        self.set_baseline, self.keep_scores = set_baseline, keep_scores
+        self.result = Result("ok")
+
+    def measure(self) -> None:
+        """Split, fit, score and evaluate."""
+        split = self._split()
+        detector = self._detector(split.random_state)
+        processes.reset_peak()
+        held = processes.peak()
+        self.set_baseline(*processes.memory_of(os.getpid()))
+        training: tuple[Any, ...] = (split.X_train,)
+        if self.result.uses_labels:
+            training += (split.y_train,)
+        _, wall, cpu = self._timed("fit", lambda: detector.fit(*training))
+        self._note(fit_seconds=wall, fit_cpu_seconds=cpu)
+        raw, wall, cpu = self._timed("score", lambda: detector.score_samples(split.X_test))
+        self._note(score_seconds=wall, score_cpu_seconds=cpu)
+        self._note(peak_memory_mb=max(0, processes.peak() - held) / (1 << 20))
+        self._evaluate(split, raw)
+        sys.stdout.flush()
+
+    def _note(self, **fields: Any) -> None:
+        self.result = replace(self.result, **fields)
+
+    def _split(self) -> Split:
+        from datasets import make_split
+
+        config = self.task.config
+        split = make_split(
+            self.dataset,
+            setting=config["setting"],
+            protocol=config["protocol"],
+            seed=config["seed"],
+            split=self.task.split,
         )
-    result["uses_labels"] = labels
+        self._note(
+            counts={
+                "n_train": int(split.X_train.shape[0]),
+                "n_test": int(split.X_test.shape[0]),
+                "n_features": int(split.X_train.shape[1]),
+                "n_anomalies_train": int(split.y_train.sum()),
+                "n_anomalies_test": int(split.y_test.sum()),
+            }
+        )
+        return split
 
-    processes.reset_peak()
-    held = processes.peak()
-    set_baseline(*processes.memory_of(os.getpid()))
-    report("phase", "fit")
-    clock = _Clock()
-    if labels:
-        detector.fit(split.X_train, split.y_train)
-    else:
-        detector.fit(split.X_train)
-    result["fit_seconds"], result["fit_cpu_seconds"] = clock.read()
+    def _detector(self, random_state: int) -> Any:
+        limits = self.task.limits
+        _seed_shared_generators(random_state)
+        detector = detectors.build(self.task.config["algorithm"], random_state, limits.threads)
+        labels = detectors.asks_for_labels(detector)
+        if labels and not limits.allow_labels:
+            raise detectors.DetectorError(
+                f"{type(detector).__name__} asks for the labels of the training points; "
+                "allow_labels=true hands them over, and marks its records"
+            )
+        self._note(uses_labels=labels)
+        return detector
 
-    report("phase", "score")
-    clock = _Clock()
-    raw = detector.score_samples(split.X_test)
-    result["score_seconds"], result["score_cpu_seconds"] = clock.read()
-    result["peak_bytes"] = max(0, processes.peak() - held)
+    def _timed(self, phase: str, call: Callable[[], Any]) -> tuple[Any, float, float]:
+        """Call a method of the detector; return its value, wall and processor seconds.
 
-    report("phase", "evaluate")
-    anomaly_scores = -detectors.check_scores(raw, split.X_test.shape[0])
-    evaluation = evaluate(split.y_test, anomaly_scores, config["protocol"].get("metrics") or ())
-    if keep_scores is not None:
-        scores.hand_over(keep_scores, split.y_test, anomaly_scores)
-    result["metrics"] = {name: float(value) for name, value in evaluation.metrics.items()}
-    result["curves"] = Curves.from_arrays(evaluation.curves).encoded
-    sys.stdout.flush()
+        The supervisor kills a call that does not return. One that returns is held to the limit
+        here, by the seconds that would be recorded: the supervisor may look a moment too late.
+        """
+        clock = _Clock()
+        self.report(Phase(phase, clock.began))
+        value = call()
+        wall, cpu = clock.read()
+        if wall > self.task.limits.timeout:
+            raise TooLateError(self.task.limits.too_late(phase))
+        return value, wall, cpu
+
+    def _evaluate(self, split: Split, raw: Any) -> None:
+        from results.metrics import evaluate
+        from results.records.encoding import Curves
+
+        self.report(Phase("evaluate", processes.monotonic()))
+        anomaly_scores = -detectors.check_scores(raw, split.X_test.shape[0])
+        wanted = self.task.config["protocol"].get("metrics") or ()
+        evaluation = evaluate(split.y_test, anomaly_scores, wanted)
+        if self.keep_scores is not None:
+            scores.hand_over(self.keep_scores, split.y_test, anomaly_scores)
+        self._note(
+            metrics={name: float(value) for name, value in evaluation.metrics.items()},
+            curves=Curves.from_arrays(evaluation.curves).encoded,
+        )

@@ -9,13 +9,186 @@ from __future__ import annotations
 import array
 import pickle
 import socket
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
+
+from results.records.record import Status
+from runners.experiment import Limits
+from runners.scores import Scores
 
 _LARGEST = 1 << 20
 
 
+@dataclass(frozen=True)
+class Task:
+    """One experiment, as its process gets it.
+
+    Attributes
+    ----------
+    config : mapping
+        The cell's resolved configuration.
+    split : int
+    limits : Limits
+    """
+
+    config: Mapping[str, Any]
+    split: int
+    limits: Limits
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of an experiment: the fields of its record that depend on the run.
+
+    Attributes
+    ----------
+    status : str
+        One of `results.records.record.STATUSES`.
+    curves : mapping of str to str
+        Encoded, as `results.records.encoding.Curves` holds them.
+    scores : tuple of ndarray, or None
+        Labels and anomaly scores of the test points, if they are to be kept.
+
+    The other attributes are those of a `results.records.record.Record`.
+    """
+
+    status: Status
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    curves: Mapping[str, str] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    fit_seconds: float | None = None
+    fit_cpu_seconds: float | None = None
+    score_seconds: float | None = None
+    score_cpu_seconds: float | None = None
+    peak_memory_mb: float | None = None
+    uses_labels: bool = False
+    reason: str | None = None
+    traceback: str | None = None
+    scores: Scores | None = None
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The zygote has done what it was last told to do."""
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The zygote cannot do what it was last told to do."""
+
+    traceback: str
+
+
+@dataclass(frozen=True)
+class WarmUp:
+    """Ask the zygote to compile the kernels, or to load them from numba's cache."""
+
+
+@dataclass(frozen=True)
+class Hold:
+    """Ask the zygote for a holder, which answers at the socket that comes with this message."""
+
+
+@dataclass(frozen=True)
+class Kill:
+    """Ask for the death of a holder (its process id), or of the running experiment (None)."""
+
+    pid: int | None = None
+
+
+@dataclass(frozen=True)
+class Hello:
+    """A holder runs and waits for its data set."""
+
+    pid: int
+
+
+@dataclass(frozen=True)
+class Load:
+    """Ask a holder to load a data set: the groups `dataset` and `data` of a configuration."""
+
+    dataset: Mapping[str, Any]
+    data: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A holder has loaded its data set of so many bytes."""
+
+    size: int
+
+
+@dataclass(frozen=True)
+class NoData:
+    """A holder could not load its data set: the outcome of every experiment on it."""
+
+    result: Result
+
+
+@dataclass(frozen=True)
+class Phase:
+    """An experiment enters a phase: ``fit``, ``score`` or ``evaluate``.
+
+    Attributes
+    ----------
+    name : str
+    began : float
+        When, in seconds on the clock that all processes share, `processes.monotonic`.
+    """
+
+    name: str
+    began: float
+
+
+@dataclass(frozen=True)
+class Usage:
+    """How an experiment's process ended.
+
+    Attributes
+    ----------
+    status : int
+        As from `os.wait4`.
+    peak_bytes : int or None
+        Largest memory beyond what it held before fitting; None if it did not come to that.
+    exceeded : bool
+        Whether it was killed for exceeding its memory limit.
+    oom : bool or None
+        Whether the kernel killed a process for want of memory meanwhile; None if unknown.
+    """
+
+    status: int = 0
+    peak_bytes: int | None = None
+    exceeded: bool = False
+    oom: bool | None = None
+
+
+Message = (
+    Task
+    | Result
+    | Ready
+    | Failed
+    | WarmUp
+    | Hold
+    | Kill
+    | Hello
+    | Load
+    | Loaded
+    | NoData
+    | Phase
+    | Usage
+)
+
+
 class ClosedError(Exception):
     """The other end is gone."""
+
+
+class OrderError(RuntimeError):
+    """A message came that has no meaning at this point: a mistake in this program."""
+
+    def __init__(self, message: Message):
+        super().__init__(f"unexpected message {type(message).__name__}")
 
 
 def pair() -> tuple[socket.socket, socket.socket]:
@@ -26,9 +199,7 @@ def pair() -> tuple[socket.socket, socket.socket]:
     return ours, theirs
 
 
-def send(
-    end: socket.socket, kind: str, body: Any = None, descriptors: tuple[int, ...] = ()
-) -> None:
+def send(end: socket.socket, message: Message, descriptors: tuple[int, ...] = ()) -> None:
     """Send one message.
 
     Raises
@@ -36,7 +207,7 @@ def send(
     ClosedError
         If nobody will read it.
     """
-    data = pickle.dumps((kind, body), protocol=pickle.HIGHEST_PROTOCOL)
+    data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
     rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))]
     try:
         end.sendmsg([data], rights if descriptors else [])
@@ -44,8 +215,8 @@ def send(
         raise ClosedError from error
 
 
-def receive(end: socket.socket) -> tuple[str, Any, list[int]]:
-    """Wait for one message and return its kind, its body and the descriptors that came with it.
+def receive(end: socket.socket) -> tuple[Message, list[int]]:
+    """Wait for one message and return it with the descriptors that came along.
 
     Raises
     ------
@@ -58,5 +229,5 @@ def receive(end: socket.socket) -> tuple[str, Any, list[int]]:
         raise ClosedError from error
     if not data:
         raise ClosedError
-    kind, body = pickle.loads(data)
-    return kind, body, list(descriptors)
+    message: Message = pickle.loads(data)
+    return message, list(descriptors)

@@ -6,15 +6,19 @@ import os
 import select
 import signal
 import socket
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
+from results.records.record import Status
 from runners import scores
-from runners.experiment import Experiment, Limits
+from runners.experiment import PHASES, Experiment, Limits
 from runners.isolation import messages, processes
 from runners.isolation.child import without_paths
+from runners.isolation.messages import Kill, Message, Phase, Result, Task, Usage
 
+# An experiment holds itself to its limit, by the seconds that it records. It is killed this much
+# later, so that a slow message does not make a timeout of what was in time.
+SLACK_SECONDS = 0.1
 GRACE_SECONDS = 5.0  # for a zygote to do as it is told before it is killed itself
 LOOK_SECONDS = 0.2  # between two looks at whether the run was aborted
 TAIL = 16_000  # bytes of an experiment's output that are kept
@@ -48,8 +52,8 @@ class Watch:
         self.holder, self.forget, self.limits, self.look = holder, forget, limits, look
         self.phase = "prepare"
         self.deadline = processes.monotonic() + limits.preparation_timeout
-        self.result: dict[str, Any] | None = None
-        self.usage: dict[str, Any] | None = None
+        self.result: Result | None = None
+        self.usage: Usage | None = None
         self.timed_out = False
         self.aborted = False
         self.tail = b""
@@ -58,31 +62,24 @@ class Watch:
         keep = experiment.cell.config["runner"]["keep_scores"]
         self.scores = os.memfd_create("scores") if keep else None
         kept = () if self.scores is None else (self.scores,)
-        task = {
-            "config": experiment.cell.config,
-            "split": experiment.split,
-            "allow_labels": limits.allow_labels,
-            "threads": limits.threads,
-            "memory_limit_gb": limits.memory_limit_gb,
-        }
+        task = Task(experiment.cell.config, experiment.split, limits)
         try:
-            messages.send(holder.end, "run", task, (theirs, *kept))
+            messages.send(holder.end, task, (theirs, *kept))
         finally:
             os.close(theirs)
 
-    def outcome(self) -> dict[str, Any]:
-        """Wait for the end, hold it to the limits, and return the fields of its record."""
+    def outcome(self) -> Result:
+        """Wait for the end, hold the experiment to its limits, and return its result."""
         poll = select.poll()
         poll.register(self.holder.end, select.POLLIN)
         poll.register(self.output, select.POLLIN)
         killed_at: float | None = None
         try:
             while self.usage is None:
-                now = processes.monotonic()
-                left = max(0.0, self.deadline - now)
+                left = max(0.0, self.deadline - processes.monotonic())
                 for descriptor, event in poll.poll(1000 * min(left, LOOK_SECONDS) + 1):
                     if descriptor == self.holder.end.fileno():
-                        self._take(*messages.receive(self.holder.end)[:2])
+                        self._take(messages.receive(self.holder.end)[0])
                     elif not self._drain(once=True) or event & select.POLLERR:
                         poll.unregister(self.output)
                 now = processes.monotonic()
@@ -90,12 +87,10 @@ class Watch:
                     if self.usage is None and now - killed_at > GRACE_SECONDS:
                         self.forget(self.holder)
                         break
-                elif self.usage is None and (now >= self.deadline or self.look()):
-                    self.aborted = now < self.deadline
-                    self.timed_out = not self.aborted
+                elif self._is_over(now):
                     killed_at = now
+                    messages.send(self.holder.end, Kill())
                     self.deadline = now + 2 * GRACE_SECONDS
-                    messages.send(self.holder.end, "kill")
             self._drain()
             if self.aborted:
                 raise AbortedError
@@ -105,18 +100,37 @@ class Watch:
             if self.scores is not None:
                 os.close(self.scores)
 
-    def _take(self, kind: str, body: Any) -> None:
-        if kind == "phase":
-            self.phase = body
-            timed = body in ("fit", "score")
-            seconds = self.limits.timeout if timed else self.limits.preparation_timeout
-            self.deadline = processes.monotonic() + seconds
-        elif kind == "result":
-            self.result = body
-            # Nothing is left to do but to end.
-            self.deadline = processes.monotonic() + GRACE_SECONDS
-        elif kind == "exit":
-            self.usage = body
+    def _is_over(self, now: float) -> bool:
+        """Say whether the experiment is to be killed, for its deadline or for the end of the run.
+
+        From then on its phase stands, whatever it still reports.
+        """
+        if now >= self.deadline:
+            # It may have left the phase in time, and its message have come since the last look.
+            while self.usage is None and select.select([self.holder.end], [], [], 0)[0]:
+                self._take(messages.receive(self.holder.end)[0])
+        if self.usage is not None:
+            return False
+        self.timed_out = now >= self.deadline
+        self.aborted = not self.timed_out and self.look()
+        return self.timed_out or self.aborted
+
+    def _take(self, message: Message) -> None:
+        match message:
+            case Phase(name, began):
+                if not self.timed_out:
+                    self.phase = name
+                    timed = name in PHASES
+                    seconds = self.limits.timeout if timed else self.limits.preparation_timeout
+                    self.deadline = began + seconds + SLACK_SECONDS
+            case Result():
+                self.result = message
+                # Nothing is left to do but to end.
+                self.deadline = processes.monotonic() + GRACE_SECONDS
+            case Usage():
+                self.usage = message
+            case _:
+                raise messages.OrderError(message)
 
     def _drain(self, once: bool = False) -> bool:
         """Read what the experiment printed and keep its end; say whether more may come."""
@@ -130,49 +144,46 @@ class Watch:
             self.tail = (self.tail + data)[-TAIL:]
         return True
 
-    def _judge(self) -> dict[str, Any]:
-        """Turn messages, exit status and usage into the fields of a record."""
-        usage = self.usage or {"status": 0, "peak_bytes": None, "exceeded": False, "oom": None}
-        fields: dict[str, Any] = dict(self.result or {})
-        peak = fields.pop("peak_bytes", None)
-        peak = max((p for p in (peak, usage["peak_bytes"]) if p is not None), default=None)
-        if self.result is None:
-            fields |= self._without_result(usage)
-        fields["peak_memory_mb"] = None if peak is None else peak / (1 << 20)
-        if self.scores is not None and fields["status"] == "ok":
-            fields["scores"] = scores.take_over(self.scores, fields["counts"]["n_test"])
-        return fields
+    def _judge(self) -> Result:
+        """Turn messages, exit status and usage into the result."""
+        usage = self.usage or Usage()
+        result = self._without_result(usage) if self.result is None else self.result
+        outside = None if usage.peak_bytes is None else usage.peak_bytes / (1 << 20)
+        peaks = [peak for peak in (result.peak_memory_mb, outside) if peak is not None]
+        result = replace(result, peak_memory_mb=max(peaks, default=None))
+        if self.scores is not None and result.status == "ok":
+            kept = scores.take_over(self.scores, result.counts["n_test"])
+            result = replace(result, scores=kept)
+        return result
 
-    def _without_result(self, usage: Mapping[str, Any]) -> dict[str, Any]:
-        what = {"fit": "fitting", "score": "scoring"}.get(self.phase)
-        if usage["exceeded"]:
-            return self._failed(
-                "memory", f"{what or 'preparing'} exceeded {self.limits.memory_limit_gb:g} GiB"
-            )
-        if self.timed_out and what:
-            reason = f"{what} took longer than {self.limits.timeout:g} s"
-            return {"status": "timeout", "reason": reason}
+    def _without_result(self, usage: Usage) -> Result:
+        doing = PHASES.get(self.phase)
+        if usage.exceeded:
+            what = doing or "preparing"
+            return self._failed("memory", f"{what} exceeded {self.limits.memory_limit_gb:g} GiB")
+        if self.timed_out and doing:
+            return Result("timeout", reason=self.limits.too_late(self.phase))
         if self.timed_out:
             step = "evaluating the scores" if self.phase == "evaluate" else "preparing"
             return self._failed(
                 "error", f"{step} took longer than {self.limits.preparation_timeout:g} s"
             )
-        code = os.waitstatus_to_exitcode(usage["status"])
-        doing = f" while {what}" if what else ""
-        if code == -signal.SIGKILL and usage["oom"] is not False:
-            known = "" if usage["oom"] else "probably "
+        code = os.waitstatus_to_exitcode(usage.status)
+        when = f" while {doing}" if doing else ""
+        if code == -signal.SIGKILL and usage.oom is not False:
+            known = "" if usage.oom else "probably "
             return self._failed(
-                "memory", f"killed{doing}, {known}by the kernel's out-of-memory killer"
+                "memory", f"killed{when}, {known}by the kernel's out-of-memory killer"
             )
-        return self._failed("crashed", f"{how_it_ended(code)}{doing}, without a result")
+        return self._failed("crashed", f"{how_it_ended(code)}{when}, without a result")
 
-    def _failed(self, status: str, reason: str) -> dict[str, Any]:
+    def _failed(self, status: Status, reason: str) -> Result:
         """Return a failure; the end of what the process printed stands where a traceback would."""
         lines = self.tail.decode("utf-8", "replace").splitlines()
         # faulthandler ends with a list of hundreds of modules.
         kept = [line for line in lines if not line.startswith("Extension modules: ")]
         words = "\n".join(kept).strip()
-        return {"status": status, "reason": reason, "traceback": without_paths(words) or None}
+        return Result(status, reason=reason, traceback=without_paths(words) or None)
 
 
 def how_it_ended(code: int | None) -> str:

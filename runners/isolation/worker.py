@@ -13,10 +13,22 @@ import uuid
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from runners.experiment import Experiment, Limits
 from runners.isolation import messages, processes
+from runners.isolation.messages import (
+    Failed,
+    Hello,
+    Hold,
+    Kill,
+    Load,
+    Loaded,
+    Message,
+    NoData,
+    Ready,
+    Result,
+    WarmUp,
+)
 from runners.isolation.watch import (
     GRACE_SECONDS,
     LOOK_SECONDS,
@@ -29,7 +41,6 @@ from runners.isolation.watch import (
 
 ROOT = Path(__file__).resolve().parents[2]
 _MARK = "OCRF_ZYGOTE"  # environment variable by which the processes of a zygote are found
-_START_SECONDS = 300.0  # to import everything, compiling kernels included
 _MOST_HOLDERS = 6  # data sets that one worker keeps
 _MOST_BYTES = 1 << 30
 _THREAD_VARIABLES = (
@@ -65,7 +76,7 @@ class Worker:
     def __init__(self, threads: int):
         self.threads = threads
         self._holders: OrderedDict[str, Holder] = OrderedDict()
-        self._without_data: dict[str, dict[str, Any]] = {}
+        self._without_data: dict[str, Result] = {}
         self._mark = uuid.uuid4().hex
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the worker)
         self._control, theirs = messages.pair()
@@ -87,7 +98,7 @@ class Worker:
             start_new_session=True,
         )
         theirs.close()
-        self._ready = False
+        self._imported = self._warm = False
 
     @property
     def pid(self) -> int:
@@ -96,8 +107,8 @@ class Worker:
 
     @property
     def started(self) -> bool:
-        """Whether the zygote has imported everything."""
-        return self._ready
+        """Whether the zygote has imported everything and compiled the kernels."""
+        return self._warm
 
     def has(self, data_key: str) -> bool:
         """Whether a data set is loaded here."""
@@ -105,8 +116,8 @@ class Worker:
 
     def run(
         self, experiment: Experiment, limits: Limits, look: Callable[[], bool] = lambda: False
-    ) -> dict[str, Any]:
-        """Run one experiment and return the fields of its record that say what happened.
+    ) -> Result:
+        """Run one experiment and return its result.
 
         Parameters
         ----------
@@ -126,13 +137,20 @@ class Worker:
         StartError
             If the zygote cannot start.
         """
+
+        def look_at_both() -> bool:
+            # What an experiment has forked may hold the sockets open when the zygote is gone.
+            if self._process.poll() is not None:
+                raise messages.ClosedError
+            return look()
+
         try:
-            self._wait_until_ready(look)
+            self._start(limits, look)
             holder = self._holder(experiment, limits, look)
-            if isinstance(holder, dict):
+            if isinstance(holder, Result):
                 return holder
             try:
-                return Watch(holder, self.forget, experiment, limits, look).outcome()
+                return Watch(holder, self.forget, experiment, limits, look_at_both).outcome()
             except messages.ClosedError:
                 if self._died():
                     raise
@@ -159,83 +177,110 @@ class Worker:
                 processes.kill_marked(_MARK, self._mark)
         self._stderr.close()
 
-    def _wait_until_ready(self, look: Callable[[], bool]) -> None:
-        if self._ready:
-            return
+    def _start(self, limits: Limits, look: Callable[[], bool]) -> None:
+        """Wait until the zygote has imported everything, and have it compile the kernels."""
+        if not self._imported:
+            self._wait_until_ready(limits, look)
+            self._imported = True
+        if not self._warm:
+            messages.send(self._control, WarmUp())
+            self._wait_until_ready(limits, look)
+            self._warm = True
+
+    def _wait_until_ready(self, limits: Limits, look: Callable[[], bool]) -> None:
         try:
-            answer = self._await(self._control, _START_SECONDS, look)
+            answer = self._await(self._control, limits.preparation_timeout, look)
         except messages.ClosedError:
             raise StartError(
                 f"a worker process ended while starting: {self._last_words()}"
             ) from None
-        if answer is None:
-            raise StartError(f"a worker process did not start within {_START_SECONDS:g} s")
-        if answer[0] == "failed":
-            raise StartError(f"a worker process cannot start:\n{answer[1]}")
-        self._ready = True
+        match answer:
+            case Ready():
+                return
+            case Failed(traceback):
+                raise StartError(f"a worker process cannot start:\n{traceback}")
+            case None:
+                raise StartError(
+                    f"a worker process did not start within {limits.preparation_timeout:g} s; "
+                    "runner.preparation_timeout=SECONDS allows more"
+                )
+            case _:
+                raise messages.OrderError(answer)
 
     def _await(
         self, end: socket.socket, seconds: float, look: Callable[[], bool]
-    ) -> tuple[str, Any] | None:
-        """Return the next message, or None when there is none in time."""
+    ) -> Message | None:
+        """Return the next message, or None if none comes in time."""
         deadline = processes.monotonic() + seconds
         while (left := deadline - processes.monotonic()) > 0:
             if select.select([end], [], [], min(left, LOOK_SECONDS))[0]:
-                kind, body, _ = messages.receive(end)
-                return kind, body
+                return messages.receive(end)[0]
             if look():
                 raise AbortedError
         return None
 
     def _holder(
         self, experiment: Experiment, limits: Limits, look: Callable[[], bool]
-    ) -> Holder | dict[str, Any]:
-        """Return the holder of the experiment's data, or the outcome if they cannot be had."""
+    ) -> Holder | Result:
+        """Return the holder of the experiment's data, or the result if they cannot be loaded."""
         key = experiment.cell.data_key
         if key in self._holders:
             self._holders.move_to_end(key)
             return self._holders[key]
         if key in self._without_data:
-            return dict(self._without_data[key])
-        ours, theirs = messages.pair()
-        messages.send(self._control, "hold", descriptors=(theirs.fileno(),))
-        theirs.close()
-        hello = self._await(ours, _START_SECONDS, look)
-        if hello is None:
-            raise WorkerDiedError("the zygote does not answer")
-        holder = Holder(ours, int(hello[1]))
-        config = experiment.cell.config
-        messages.send(ours, "load", {"dataset": config["dataset"], "data": config.get("data")})
-        try:
-            answer = self._await(ours, limits.preparation_timeout, look)
-        except (messages.ClosedError, AbortedError) as error:
-            self._drop(holder)
-            if isinstance(error, AbortedError):
-                raise
-            return {
-                "status": "crashed",
-                "reason": f"the process that loads {experiment.cell.dataset} died",
-            }
-        if answer is None:
-            self._drop(holder)
-            reason = f"loading took longer than {limits.preparation_timeout:g} s"
-            answer = ("no data", {"status": "no_data", "reason": reason})
-        if answer[0] == "no data":
-            self._drop(holder)
-            # Not asked for again in this run: a server that is down is so for all ten splits.
-            self._without_data[key] = answer[1]
-            return dict(answer[1])
-        holder.size = answer[1]["bytes"]
-        self._holders[key] = holder
+            return self._without_data[key]
+        loaded = self._load(experiment, limits, look)
+        if isinstance(loaded, NoData):
+            # Not tried again in this run: a server that is down is down for all ten splits.
+            self._without_data[key] = loaded.result
+        if not isinstance(loaded, Holder):
+            return loaded.result if isinstance(loaded, NoData) else loaded
+        self._holders[key] = loaded
         while len(self._holders) > _MOST_HOLDERS or (
             len(self._holders) > 1 and sum(h.size for h in self._holders.values()) > _MOST_BYTES
         ):
             self._drop(self._holders.popitem(last=False)[1])
-        return holder
+        return loaded
+
+    def _load(
+        self, experiment: Experiment, limits: Limits, look: Callable[[], bool]
+    ) -> Holder | NoData | Result:
+        """Have the zygote fork a holder that loads the experiment's data."""
+        ours, theirs = messages.pair()
+        messages.send(self._control, Hold(), (theirs.fileno(),))
+        theirs.close()
+        hello = self._await(ours, limits.preparation_timeout, look)
+        if not isinstance(hello, Hello):
+            # It may have been stopped, by SIGSTOP or a debugger.
+            ours.close()
+            raise WorkerDiedError(
+                f"the zygote did not answer within {limits.preparation_timeout:g} s"
+            )
+        holder = Holder(ours, hello.pid)
+        config = experiment.cell.config
+        try:
+            messages.send(ours, Load(config["dataset"], config.get("data")))
+            answer = self._await(ours, limits.preparation_timeout, look)
+        except AbortedError:
+            self._drop(holder)
+            raise
+        except messages.ClosedError:
+            self._drop(holder)
+            return Result(
+                "crashed", reason=f"the process that loads {experiment.cell.dataset} died"
+            )
+        if isinstance(answer, Loaded):
+            holder.size = answer.size
+            return holder
+        self._drop(holder)
+        if isinstance(answer, NoData):
+            return answer
+        reason = f"loading took longer than {limits.preparation_timeout:g} s"
+        return NoData(Result("no_data", reason=reason))
 
     def _drop(self, holder: Holder) -> None:
         holder.end.close()
-        messages.send(self._control, "kill", holder.pid)
+        messages.send(self._control, Kill(holder.pid))
         processes.wait_until_dead(holder.pid, GRACE_SECONDS)
 
     def forget(self, holder: Holder) -> None:

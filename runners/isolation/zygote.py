@@ -22,13 +22,29 @@ import signal
 import socket
 import struct
 import sys
-import time
 import traceback
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from results.records.record import valid_text
 from runners.isolation import child, messages, processes
+from runners.isolation.messages import (
+    Failed,
+    Hello,
+    Hold,
+    Kill,
+    Load,
+    Loaded,
+    NoData,
+    Ready,
+    Task,
+    Usage,
+    WarmUp,
+)
+
+if TYPE_CHECKING:
+    from datasets import Dataset
 
 _PRELOADED = (
     "numpy",
@@ -55,26 +71,33 @@ def main() -> None:
     processes.become_subreaper()
     # A foreign process group's Ctrl-C does not come here; a stray one would break the protocol.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    started = time.perf_counter()
-    try:
-        _preload()
-    except BaseException as error:  # told to the supervisor, which reports it and stops
-        messages.send(control, "failed", "".join(traceback.format_exception(error)))
-        raise
+    _reported(control, _preload)
     gc.collect()
     gc.freeze()  # keeps the collector of the children from touching, and so copying, our pages
-    messages.send(control, "ready", {"seconds": time.perf_counter() - started})
     _serve(control)
+
+
+def _reported(control: socket.socket, step: Callable[[], None]) -> None:
+    """Take a step of the start, and tell the supervisor how it went."""
+    try:
+        step()
+    except BaseException as error:  # the supervisor reports it and ends the run
+        messages.send(control, Failed("".join(traceback.format_exception(error))))
+        raise
+    messages.send(control, Ready())
 
 
 def _preload() -> None:
     for name in _PRELOADED:
         __import__(name)
+
+
+def _warm_up() -> None:
+    """Compile the kernels, or load them from numba's cache, so that children need not."""
     for package in ("ocrf", "baselines"):
-        # Loads compiled kernels from numba's cache, so that children need not.
-        warm_up = getattr(sys.modules[package], "warm_up", None)
-        if warm_up is not None:
-            warm_up()
+        sys.modules[package].warm_up()
+    gc.collect()
+    gc.freeze()
 
 
 def _serve(control: socket.socket) -> None:
@@ -91,17 +114,23 @@ def _serve(control: socket.socket) -> None:
         if not readable:
             continue
         try:
-            kind, body, descriptors = messages.receive(control)
+            message, descriptors = messages.receive(control)
         except messages.ClosedError:
             processes.kill_descendants()
             os._exit(0)
-        if kind == "hold":
-            holders.add(_fork_holder(control, socket.socket(fileno=descriptors[0])))
-        elif kind == "kill" and body in holders:
-            processes.kill([*processes.descendants(body), body])
-            os.waitpid(body, 0)
-            holders.discard(body)
-            processes.kill_descendants(keep=frozenset(holders))
+        match message:
+            case WarmUp():
+                _reported(control, _warm_up)
+            case Hold():
+                holders.add(_fork_holder(control, socket.socket(fileno=descriptors[0])))
+            case Kill(doomed):
+                if doomed is not None and doomed in holders:  # otherwise it has ended already
+                    processes.kill([*processes.descendants(doomed), doomed])
+                    os.waitpid(doomed, 0)
+                    holders.discard(doomed)
+                    processes.kill_descendants(keep=frozenset(holders))
+            case _:
+                raise messages.OrderError(message)
 
 
 def _fork_holder(control: socket.socket, end: socket.socket) -> int:
@@ -123,42 +152,45 @@ def _fork_holder(control: socket.socket, end: socket.socket) -> int:
 def _hold(end: socket.socket) -> None:
     """Load a data set and run experiments on it, one at a time, until the socket closes."""
     try:
-        messages.send(end, "hello", os.getpid())
-        _, task, _ = messages.receive(end)
-        dataset = _load(end, task)
+        messages.send(end, Hello(os.getpid()))
+        order, _ = messages.receive(end)
+        if not isinstance(order, Load):
+            raise messages.OrderError(order)
+        dataset = _load(end, order)
         if dataset is None:
             return
         gc.collect()
         gc.freeze()
         while True:
-            kind, task, descriptors = messages.receive(end)
-            if kind == "run":
+            task, descriptors = messages.receive(end)
+            if isinstance(task, Task):
                 _run_one(end, task, dataset, *descriptors)
+            # Otherwise it is a Kill for an experiment that has just ended.
     except messages.ClosedError:
         processes.kill_descendants()
 
 
-def _load(end: socket.socket, task: Mapping[str, Any]) -> Any:
+def _load(end: socket.socket, order: Load) -> Dataset | None:
     from datasets import DataUnavailable, load
 
     try:
-        dataset = load(task["dataset"], task["data"])
+        dataset = load(order.dataset, order.data)
     except DataUnavailable as error:
         reason = valid_text(str(error))
-        messages.send(end, "no data", child.failure("no_data", error) | {"reason": reason})
+        messages.send(end, NoData(replace(child.failure("no_data", error), reason=reason)))
         return None
     # A wrong definition, a damaged file, a bug: the outcome of every experiment on this data.
     except BaseException as error:  # noqa: BLE001
-        messages.send(end, "no data", child.failure("error", error))
+        messages.send(end, NoData(child.failure("error", error)))
         return None
-    messages.send(end, "loaded", {"bytes": int(dataset.X.nbytes)})
+    messages.send(end, Loaded(int(dataset.X.nbytes)))
     return dataset
 
 
 def _run_one(
     end: socket.socket,
-    task: Mapping[str, Any],
-    dataset: Any,
+    task: Task,
+    dataset: Dataset,
     output: int,
     keep_scores: int | None = None,
 ) -> None:
@@ -174,7 +206,7 @@ def _run_one(
             child.run(
                 task,
                 dataset,
-                lambda kind, body: messages.send(end, kind, body),
+                lambda message: messages.send(end, message),
                 lambda *held: shared.__setitem__(slice(0, 16), struct.pack("qq", *held)),
                 keep_scores,
             )
@@ -186,17 +218,17 @@ def _run_one(
     for descriptor in (output, keep_scores):
         if descriptor is not None:
             os.close(descriptor)
-    messages.send(end, "started", pid)
-    usage = _watch(end, pid, shared, task["memory_limit_gb"])
+    usage = _watch(end, pid, shared, task.limits.memory_limit_gb)
     oom_after = processes.oom_kills()
-    usage["oom"] = None if oom_before is None or oom_after is None else oom_after > oom_before
-    messages.send(end, "exit", usage)
+    if oom_before is not None and oom_after is not None:
+        usage = replace(usage, oom=oom_after > oom_before)
+    messages.send(end, usage)
     shared.close()
 
 
-def _import_target(task: Mapping[str, Any]) -> None:
+def _import_target(task: Task) -> None:
     """Import the detector's module before forking: the next experiment finds it imported."""
-    target = task["config"]["algorithm"].get("_target_")
+    target = task.config["algorithm"].get("_target_")
     if isinstance(target, str) and "." in target:
         # The experiment imports it again, and reports what is wrong with it.
         with contextlib.suppress(Exception):
@@ -214,17 +246,8 @@ def _become_experiment(end: socket.socket, output: int) -> None:
     os.set_inheritable(end.fileno(), False)
 
 
-def _watch(
-    end: socket.socket, pid: int, shared: mmap.mmap, limit_gb: float | None
-) -> dict[str, Any]:
-    """Wait for an experiment to end, killing it when told to or when it needs too much memory.
-
-    Returns
-    -------
-    dict
-        `status` (as from `os.wait4`), `peak_bytes` beyond what was held before fitting (None if it
-        did not come to that), and `exceeded`, whether the memory limit was.
-    """
+def _watch(end: socket.socket, pid: int, shared: mmap.mmap, limit_gb: float | None) -> Usage:
+    """Wait for an experiment to end, killing it when told to or when it needs too much memory."""
     limit = None if limit_gb is None else int(limit_gb * (1 << 30))
     interval = _SAMPLING_SECONDS if limit is None else _SAMPLING_SECONDS_LIMITED
     ended = os.pidfd_open(pid)
@@ -238,7 +261,7 @@ def _watch(
         while True:
             events = dict(poll.poll(1000 * interval))
             if end.fileno() in events:
-                messages.receive(end)  # "kill"; if the socket closed, our caller kills and ends
+                messages.receive(end)  # a Kill; if the socket closed, our caller kills and ends
                 break
             if ended in events:
                 break
@@ -257,11 +280,7 @@ def _watch(
     if baseline is not None:
         # What grew and ended between two looks.
         largest = max(largest if started else 0, usage.ru_maxrss * 1024 - baseline[0])
-    return {
-        "status": status,
-        "peak_bytes": None if baseline is None else largest,
-        "exceeded": exceeded,
-    }
+    return Usage(status, None if baseline is None else largest, exceeded)
 
 
 def _baseline(shared: mmap.mmap) -> tuple[int, int] | None:

@@ -76,6 +76,18 @@ class SlowToScore(Healthy):
         return scores
 
 
+class Naps(Healthy):
+    """Sleeps while fitting, and while scoring, for so many seconds."""
+
+    def __init__(self, fit_seconds: float = 0.0, score_seconds: float = 0.0):
+        super().__init__(fit_seconds)
+        self.score_seconds = score_seconds
+
+    def spoil(self, scores: Array) -> Array:
+        time.sleep(self.score_seconds)
+        return scores
+
+
 class ForksChildren(Healthy):
     """Starts children and grandchildren, some of which detach themselves, and waits for ever."""
 

@@ -80,16 +80,15 @@ class Sandbox:
         """Run a sweep to its end."""
         return self.finish(self.start(*overrides, mended=mended, n_jobs=n_jobs))
 
-    def finish(self, process: subprocess.Popen[str], seconds: float = RUN_SECONDS) -> Finished:
+    def finish(self, process: subprocess.Popen[str]) -> Finished:
         """Wait for a sweep to end; one that hangs is killed, and its exit status says so."""
-        began = time.monotonic()
         try:
-            output, _ = process.communicate(timeout=seconds)
+            output, _ = process.communicate(timeout=RUN_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             output, _ = process.communicate()
-            output += f"\nstill running after {seconds:g} s"
-        return Finished(process.returncode, output, time.monotonic() - began)
+            output += f"\nstill running after {RUN_SECONDS:g} s"
+        return Finished(process.returncode, output)
 
     def records(self) -> list[Record]:
         """Return the records there are."""
@@ -124,8 +123,8 @@ class Sandbox:
                     found.append(pid)
         return found
 
-    def left_behind(self, seconds: float = 5.0) -> int:
-        """Return how many processes are there still after some seconds, and kill them."""
+    def left_behind(self, seconds: float = 60.0) -> int:
+        """Return how many processes do not end by themselves, and kill them."""
         wait_for(lambda: not self.processes(), seconds)
         left = self.processes()
         for pid in left:
@@ -139,15 +138,15 @@ class Sandbox:
 
     def wait_for_fits(self, n: int) -> None:
         """Wait until so many fits were begun."""
-        if not wait_for(lambda: self.fit_count() >= n, RUN_SECONDS):
+        if not wait_for(lambda: self.fit_count() >= n):
             raise TimeoutError(f"only {self.fit_count()} of {n} fits began")
 
 
 class Finished:
-    """A run that ended: exit status, output, and how long was waited for it."""
+    """A run that ended: exit status and output."""
 
-    def __init__(self, status: int, output: str, seconds: float):
-        self.status, self.output, self.seconds = status, output, seconds
+    def __init__(self, status: int, output: str):
+        self.status, self.output = status, output
 
     def number(self, before: str) -> int:
         """Return the number that stands before some words in the output."""
@@ -157,8 +156,11 @@ class Finished:
         return int(found[-1])
 
 
-def wait_for(condition: Callable[[], bool], seconds: float) -> bool:
-    """Wait until a condition holds; say whether it came to that."""
+def wait_for(condition: Callable[[], bool], seconds: float = RUN_SECONDS) -> bool:
+    """Wait until a condition holds; say whether it came to that.
+
+    The time allowed is for a busy machine: what is awaited takes moments on an idle one.
+    """
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:

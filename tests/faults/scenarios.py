@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tests.faults.sandbox import Findings, Finished, Sandbox, remount, tmpfs, wait_for
+from tests.faults.sandbox import Findings, Sandbox, remount, tmpfs, wait_for
 
 TIMEOUT = 3.0
 MEMORY_LIMIT_GB = 0.3
@@ -25,18 +26,17 @@ class Detectors:
     status: str
     reason: str  # part of the record's reason
     second: str | None = None  # the status of the second split, if it differs
-    seconds: float | None = None  # that its first split takes, to the second
 
 
 DETECTORS: Final = {
     fault.name: fault
     for fault in (
         Detectors("healthy", "ok", ""),
-        Detectors("spins_in_numba", "timeout", "fitting took longer", "skipped", TIMEOUT),
-        Detectors("slow_to_score", "timeout", "scoring took longer", "skipped", TIMEOUT),
-        Detectors("forks_children", "timeout", "fitting took longer", "skipped", TIMEOUT),
-        Detectors("ignores_signals", "timeout", "fitting took longer", "skipped", TIMEOUT),
-        Detectors("stops_itself", "timeout", "fitting took longer", "skipped", TIMEOUT),
+        Detectors("spins_in_numba", "timeout", "fitting took longer", "skipped"),
+        Detectors("slow_to_score", "timeout", "scoring took longer", "skipped"),
+        Detectors("forks_children", "timeout", "fitting took longer", "skipped"),
+        Detectors("ignores_signals", "timeout", "fitting took longer", "skipped"),
+        Detectors("stops_itself", "timeout", "fitting took longer", "skipped"),
         Detectors("leaves_children", "ok", ""),
         Detectors("prints_much", "ok", ""),
         Detectors("allocates", "memory", f"fitting exceeded {MEMORY_LIMIT_GB:g} GiB"),
@@ -119,18 +119,11 @@ def _look_at(sandbox: Sandbox, fault: Detectors, findings: Findings) -> None:
             findings.require(False, "", f"{name} no peak memory")
         if record.status == "error" and not record.traceback:
             findings.require(False, "", f"{name} no traceback")
-    if fault.seconds is not None:
-        log = (sandbox.output / "run.log").read_text()
-        for line in log.splitlines():
-            if f" {fault.name} " in line and ": timeout (" in line:
-                seconds = float(line.split(": timeout (")[1].split(" s)")[0])
-                # The log's figure includes the start of the worker, the record none.
-                findings.seen.append(f"after {seconds:.1f} s")
 
 
 def _begun(
     folder: Path, *overrides: str, fits: int = 3, output: Path | None = None
-) -> tuple[Sandbox, Findings, object, tuple[str, ...]]:
+) -> tuple[Sandbox, Findings, subprocess.Popen[str], tuple[str, ...]]:
     """Start a grid of eight slow experiments and wait until some have begun."""
     sandbox = Sandbox(folder, output)
     grid = ("algorithm=healthy", "setting=novelty,outlier", "n_splits=4", *overrides)
@@ -160,16 +153,12 @@ def _complete(
 def parent_killed(folder: Path) -> Findings:
     """Kill -9 of the runner."""
     sandbox, findings, process, grid = _begun(folder)
-    process.kill()  # type: ignore[attr-defined]
-    process.communicate()  # type: ignore[attr-defined]
-    wait_for(lambda: not sandbox.processes(), 5.0)
+    process.kill()
+    process.communicate()
+    wait_for(lambda: not sandbox.processes())
     known, begun = len(sandbox.records()), sandbox.fit_count()
     _complete(sandbox, findings, grid, known, begun)
     return findings
-
-
-def _end(sandbox: Sandbox, process: object) -> Finished:
-    return sandbox.finish(process)  # type: ignore[arg-type]
 
 
 def worker_killed(folder: Path) -> Findings:
@@ -177,12 +166,10 @@ def worker_killed(folder: Path) -> Findings:
     sandbox, findings, process, _ = _begun(folder)
     # The zygotes are those whose parent is the runner; the others were forked by them.
     zygotes = [
-        pid
-        for pid in sandbox.of_command("runners.isolation.zygote")
-        if _parent(pid) == process.pid  # type: ignore[attr-defined]
+        pid for pid in sandbox.of_command("runners.isolation.zygote") if _parent(pid) == process.pid
     ]
     os.kill(zygotes[0], signal.SIGKILL)
-    finished = _end(sandbox, process)
+    finished = sandbox.finish(process)
     findings.check("exit", finished.status, 0)
     found = dict(sandbox.statuses())
     findings.require(found == {"ok": 8}, "grid complete", f"grid {found}")
@@ -200,7 +187,7 @@ def dask_worker_killed(folder: Path) -> Findings:
     zygotes = sandbox.of_command("runners.isolation.zygote")
     workers = {_parent(pid) for pid in zygotes} - set(zygotes)
     os.kill(min(workers), signal.SIGKILL)
-    finished = _end(sandbox, process)
+    finished = sandbox.finish(process)
     findings.check("exit", finished.status, 0)
     found = dict(sandbox.statuses())
     findings.require(found == {"ok": 8}, "grid complete", f"grid {found}\n{finished.output}")
@@ -213,8 +200,8 @@ def dask_worker_killed(folder: Path) -> Findings:
 def interrupted(folder: Path) -> Findings:
     """Ctrl-C: what runs is finished, and the run says what is left."""
     sandbox, findings, process, grid = _begun(folder)
-    process.send_signal(signal.SIGINT)  # type: ignore[attr-defined]
-    finished = _end(sandbox, process)
+    process.send_signal(signal.SIGINT)
+    finished = sandbox.finish(process)
     findings.check("exit", finished.status, 128 + signal.SIGINT)
     known, begun = len(sandbox.records()), sandbox.fit_count()
     findings.check("in flight and finished", known, begun)
@@ -237,14 +224,12 @@ def _ended_now(folder: Path, *numbers: signal.Signals) -> Findings:
     sandbox, findings = Sandbox(folder), Findings()
     process = sandbox.start("algorithm=healthy", "algorithm.seconds=3600", "n_splits=2")
     sandbox.wait_for_fits(1)
-    began = time.monotonic()
     for number in numbers:
         process.send_signal(number)
-        time.sleep(0.3)
-    finished = sandbox.finish(process, 30.0)
-    seconds = time.monotonic() - began
+        time.sleep(0.3)  # two signals at the same moment are one
+    # The experiments would sleep for an hour: a run that ends has not waited for them.
+    finished = sandbox.finish(process)
     findings.check("exit", finished.status, 128 + numbers[-1])
-    findings.require(seconds < 3.0, "at once", f"after {seconds:.1f} s")
     findings.check("records", len(sandbox.records()), 0)
     rerun = ("algorithm=healthy", "algorithm.seconds=3600", "n_splits=2")
     findings.after(sandbox, {"ok": 2}, rerun)

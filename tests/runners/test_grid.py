@@ -64,7 +64,8 @@ def test_records_of_a_cell(make_cell):
 
 @pytest.mark.parametrize("target", ["Healthy", "Raises", "IgnoresSignals"])
 def test_records_name_the_version_of_the_file(make_cell, target):
-    cell = replace(make_cell(target, n_splits=2, timeout=0.5), content="5e" * 32)
+    timeout = 0.5 if target == "IgnoresSignals" else 60.0
+    cell = replace(make_cell(target, n_splits=2, timeout=timeout), content="5e" * 32)
     run_grid([cell])
     records = list(store_of(cell))
     assert {record.key for record in records} == set(cell.keys)
@@ -135,10 +136,10 @@ def test_a_timeout_makes_the_cell_na(make_cell):
 
 
 def test_a_longer_timeout_repeats_only_what_timed_out(make_cell, mended):
-    slow, quick = make_cell("IgnoresSignals", timeout=0.5), make_cell(timeout=0.5)
+    slow, quick = make_cell("IgnoresSignals", timeout=0.5), make_cell(timeout=60.0)
     run_grid([slow, quick])
     mended()
-    slow, quick = make_cell("IgnoresSignals", timeout=9.0), make_cell(timeout=9.0)
+    slow, quick = make_cell("IgnoresSignals", timeout=60.0), make_cell(timeout=60.0)
     summary = run_grid([slow, quick])
     assert summary.skipped_as_done == 3
     assert statuses(slow) == ["ok"] * 3
@@ -202,14 +203,14 @@ def test_a_claim_of_a_living_run_is_waited_for(make_cell, monkeypatch):
     from runners import supervise
 
     cell = make_cell(n_splits=2)
-    claims = supervise.Claims(store_of(cell).path)
-    claims.take(cell.key(0))
+    locks = supervise.Locks(store_of(cell).path)
+    locks.take(cell.key(0))
     monkeypatch.setattr("runners.grid._WAIT_SECONDS", 0.01)
     waited = []
 
     def sleep(seconds):
         waited.append(seconds)
-        claims.release(cell.key(0))
+        locks.release(cell.key(0))
 
     clock = types.SimpleNamespace(sleep=sleep, time=time.time)
     monkeypatch.setattr("runners.grid.time", clock)
@@ -233,10 +234,11 @@ def test_a_run_does_not_wait_for_what_will_not_come(
     store = store_of(cell)
     running = grid._Grid([cell], make_plan([cell], store), store, cell.config["runner"])
     running.aborted = time.monotonic() if aborted else None
-    start = time.monotonic()
+    waited = False
     with running._watched(lambda: found):
-        time.sleep(60)
-    assert time.monotonic() - start < 10
+        time.sleep(3600)
+        waited = True
+    assert not waited
     assert running.trouble == trouble
 
 

@@ -1,12 +1,19 @@
 """The same grid on Dask workers and through submitit: the same metrics, to the last bit."""
 
 import importlib.metadata
+import json
 import shutil
+import subprocess
+import sys
+from dataclasses import replace
 
+import cloudpickle
 import pytest
 
 from results.records.store import RecordStore
+from runners import cluster
 from runners import dask as dask_module
+from runners.cluster import Needs
 from runners.summary import UsageError
 from tests.faults.sandbox import Sandbox
 
@@ -47,23 +54,36 @@ def test_metrics_do_not_depend_on_where_they_were_made(tmp_path, reference, over
 
 
 def check(**changes):
-    wanted = {
-        "root": str(dask_module.ROOT),
-        "probe": __file__,
-        "home": None,
-        "python": dask_module._python(),
-        "versions": {"numpy": importlib.metadata.version("numpy")},
-    }
-    return dask_module._by_value(dask_module._CHECK)(wanted | changes)
+    """Return the problems that a process finds that has the needs by value and not the code."""
+    needs = Needs(
+        root=str(dask_module.ROOT),
+        python=cluster.python(),
+        versions={"numpy": importlib.metadata.version("numpy")},
+        probe=__file__,
+    )
+    cloudpickle.register_pickle_by_value(cluster)
+    try:
+        sent = cloudpickle.dumps(replace(needs, **changes).problems)
+    finally:
+        cloudpickle.unregister_pickle_by_value(cluster)
+    code = (
+        "import json, pickle, sys; "
+        "problems = pickle.load(sys.stdin.buffer); "
+        "assert 'runners' not in sys.modules; "
+        "print(json.dumps(problems()))"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, input=sent, capture_output=True, cwd="/", check=True)
+    return json.loads(done.stdout)
 
 
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
         ({}, None),
-        ({"root": "/nowhere"}, "no code in /nowhere"),
+        ({"root": "/nowhere"}, "the code is not in /nowhere"),
         ({"probe": None}, None),
-        ({"home": "/nowhere"}, "no data home /nowhere"),
+        ({"home": "/nowhere"}, "the data home /nowhere does not exist"),
         ({"probe": "/nowhere/probe"}, "the record store /nowhere is not shared"),
         ({"python": "2.7"}, "instead of 2.7"),
         ({"versions": {"numpy": "1.0"}}, "numpy .* instead of 1.0"),
@@ -95,7 +115,7 @@ def test_a_scheduler_that_does_not_answer_is_said(monkeypatch, make_cell):
         ("algorithm=iforest,no_such", "submitit_local", "Could not find 'algorithm/no_such'"),
         ("n_splits=0", "submitit_local", "n_splits must be a whole number"),
         pytest.param(
-            *("n_splits=1", "submitit_slurm", "there is no srun here"),
+            *("n_splits=1", "submitit_slurm", "srun is not found here"),
             marks=pytest.mark.skipif(shutil.which("srun") is not None, reason="there is a srun"),
         ),
     ],
