@@ -10,6 +10,7 @@ from datasets import DataError, content_key
 from datasets.protocols import protocol_from
 from runners.composition import Composed, Composer, Plain
 from runners.experiment import Cell
+from runners.own_code import own_code, targets
 from runners.summary import UsageError
 
 #: How many splits a cell has where neither the command line nor the protocol says so.
@@ -30,6 +31,7 @@ class CellFactory:
     def __init__(self, composer: Composer):
         self._composer = composer
         self._contents: dict[str, str | None] = {}
+        self._codes: dict[tuple[str, ...], str | None] = {}
 
     def cells(
         self, jobs: Sequence[Sequence[str]], from_globs: Collection[str] = ()
@@ -63,7 +65,8 @@ class CellFactory:
             resolved["n_splits"] = len(seeds) if seeds else _N_SPLITS
         algorithm = str(composed.choices.get("algorithm") or "algorithm")
         variant = self._variant(composed, algorithm, resolved["algorithm"])
-        return Cell(algorithm, variant, resolved, self._content(resolved["dataset"]))
+        content = self._content(resolved["dataset"])
+        return Cell(algorithm, variant, resolved, content, self._code(resolved))
 
     def _content(self, dataset: Plain) -> str | None:
         definition = json.dumps(dataset, sort_keys=True)
@@ -73,6 +76,12 @@ class CellFactory:
             except DataError as error:
                 raise UsageError(str(error)) from error
         return self._contents[definition]
+
+    def _code(self, resolved: Plain) -> str | None:
+        named = tuple(sorted(set(targets(resolved))))
+        if named not in self._codes:
+            self._codes[named] = own_code(named).digest
+        return self._codes[named]
 
     def _variant(self, composed: Composed, name: str, resolved: Plain) -> str:
         """Return the parameters that differ from the YAML's own, as ``"a=1,b=2"``."""

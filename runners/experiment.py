@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from runners.identity import identity_of, key_of
 
-
 PHASES: Final = {"fit": "fitting", "score": "scoring"}
 """The phases of an experiment that `timeout` limits, each with its word in messages."""
 
@@ -32,12 +31,16 @@ class Cell:
         Digest of the user's file that the data come from, where they come from one: results on an
         older version of it must not pass for results on this one. Keys depend on it, and the
         provenance of records names it.
+    code : str or None
+        Digest of the user's own code that the configuration names (`runners.own_code`), with the
+        same effect.
     """
 
     algorithm: str
     variant: str
     config: Mapping[str, Any]
     content: str | None = None
+    code: str | None = None
 
     @property
     def dataset(self) -> str:
@@ -88,7 +91,7 @@ class Cell:
     @cached_property
     def identity(self) -> str:
         """See `runners.identity.identity_of`."""
-        return identity_of(self.config, self.algorithm, self.content)
+        return identity_of(self.config, self.algorithm, self.content, self.code)
 
     def key(self, split: int) -> str:
         """Return the digest of everything that determines the outcome of one split."""

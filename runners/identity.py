@@ -12,7 +12,12 @@ from results.metrics import USUAL_METRICS
 from results.records.record import NEUTRAL
 
 
-def identity_of(config: Mapping[str, Any], algorithm: str, content: str | None = None) -> str:
+def identity_of(
+    config: Mapping[str, Any],
+    algorithm: str,
+    content: str | None = None,
+    code: str | None = None,
+) -> str:
     """Return everything that determines the outcomes of a cell, as JSON.
 
     Parameters
@@ -25,6 +30,8 @@ def identity_of(config: Mapping[str, Any], algorithm: str, content: str | None =
     content : str or None
         Digest of the user's file that the data come from, where they come from one: results on an
         older version of it must not pass for results on this one.
+    code : str or None
+        Digest of the user's own code, for the same reason; see `runners.own_code`.
 
     Raises
     ------
@@ -34,6 +41,8 @@ def identity_of(config: Mapping[str, Any], algorithm: str, content: str | None =
     identity: dict[str, Any] = {"algorithm_name": algorithm, "seed": int(config["seed"])}
     if content is not None:
         identity["content"] = content
+    if code is not None:
+        identity["code"] = code
     for group in ("dataset", "algorithm", "setting"):
         neutral = NEUTRAL.get(group, frozenset())
         # A parameter that is null means what a parameter that is not given means, except to an

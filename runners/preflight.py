@@ -35,6 +35,7 @@ _RULES: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
     "timeout": ("a positive number of seconds", _positive),
     "seed": ("a whole number, at least 0", lambda v: _whole(v) and v >= 0),
     "allow_labels": ("true or false", _boolean),
+    "output": ("the name of a folder", lambda v: isinstance(v, str) and v.strip() != ""),
     "runner.backend": (f"one of {', '.join(BACKENDS)}", lambda v: v in BACKENDS),
     "runner.n_jobs": ("a whole number other than 0 (-1: all cores)", lambda v: _whole(v) and v),
     "runner.threads_per_experiment": (
@@ -43,7 +44,7 @@ _RULES: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
     ),
     "runner.memory_limit_gb": ("null or a positive number", lambda v: v is None or _positive(v)),
     "runner.run_all_splits": ("true or false", _boolean),
-    "runner.retry": ("null or failed", lambda v: v in (None, "failed")),
+    "runner.retry": ("null, failed or all", lambda v: v in (None, "failed", "all")),
     "runner.preparation_timeout": ("a positive number of seconds", _positive),
     "runner.keep_scores": ("true or false", _boolean),
     "runner.progress": (f"one of {', '.join(MODES)}", lambda v: v in MODES),

@@ -8,11 +8,13 @@ import importlib.metadata
 import os
 import platform
 import subprocess
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from runners.isolation.worker import thread_environment
+from runners.own_code import own_code, targets
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = (
@@ -28,19 +30,21 @@ PACKAGES = (
 )
 
 
-def provenance(threads: int, algorithm: str | None = None) -> dict[str, Any]:
-    """Return the provenance of an experiment that starts now in this process' machine.
+def provenance(threads: int, config: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the provenance of an experiment that starts now on this machine.
 
     Parameters
     ----------
     threads : int
         Threads that an experiment may use.
-    algorithm : str, optional
-        The detector's ``_target_``; the version of its package is added.
+    config : mapping, optional
+        The resolved configuration. The versions of the packages that its targets lie in are added,
+        and of those that the user's own modules import.
     """
     versions = dict(_versions())
-    if algorithm and (own := _version_of(algorithm.partition(".")[0])):
-        versions.setdefault(*own)
+    for package in () if config is None else _packages(tuple(targets(config))):
+        if known := _version_of(package):
+            versions.setdefault(*known)
     return {
         **_commit(),
         "versions": versions,
@@ -79,9 +83,12 @@ def _versions() -> dict[str, str]:
 
 
 @functools.cache
+def _packages(named: tuple[str, ...]) -> tuple[str, ...]:
+    return own_code(named).packages
+
+
+@functools.cache
 def _version_of(module: str) -> tuple[str, str] | None:
-    if module == "sklearn" or (ROOT / module).is_dir():
-        return None  # listed anyway, or part of this checkout and named by its commit
     for name in importlib.metadata.packages_distributions().get(module, ()):
         return name, importlib.metadata.version(name)
     return None

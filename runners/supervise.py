@@ -66,9 +66,10 @@ def is_final(record: Record | None, limits: Limits, retry: str | None = None) ->
     """Whether a record stands, or its experiment is to be run (again) under these limits.
 
     What was cut short by a limit is run again under a wider one. Failures are, only if `retry`
-    is ``"failed"``; but data that could not be had may be there now, and asking is cheap.
+    is ``"failed"``; but data that were missing may be there now, and asking is cheap. With
+    ``"all"`` everything is run again.
     """
-    if record is None or record.status == "no_data":
+    if record is None or record.status == "no_data" or retry == "all":
         return False
     if record.status in NA_STATUSES:
         if record.status == "skipped" and limits.run_all_splits:
@@ -164,7 +165,7 @@ def supervise(experiment: Experiment, run: Run) -> Outcome:
         try:
             known = store.get(experiment.key)
             done = is_final(known, limits, run.retry) or _is_news(known, limits, run)
-            cause = None if done else _timed_out(store, experiment, limits)
+            cause = None if done else _timed_out(store, experiment, limits, run)
             if done and known is not None:
                 return _outcome("shared", known)
             record = (
@@ -213,7 +214,9 @@ _FINISHED: set[str] = set()
 """Keys of experiments known to be ok, which they stay: their records need no second look."""
 
 
-def _timed_out(store: RecordStore, experiment: Experiment, limits: Limits) -> Result | None:
+def _timed_out(
+    store: RecordStore, experiment: Experiment, limits: Limits, run: Run
+) -> Result | None:
     """Return the result of an experiment that is skipped: another split of its cell timed out."""
     if limits.run_all_splits:
         return None
@@ -225,14 +228,16 @@ def _timed_out(store: RecordStore, experiment: Experiment, limits: Limits) -> Re
             continue
         if other.status == "ok":
             _FINISHED.add(key)
-        elif other.status == "timeout" and is_final(other, limits):
+        elif other.status == "timeout" and (
+            is_final(other, limits, run.retry) or _is_news(other, limits, run)
+        ):
             reason = f"split {other.split} of the cell: {other.reason}"
             return Result("skipped", reason=reason)
     return None
 
 
 def _run(experiment: Experiment, limits: Limits, look: _Look, store: RecordStore) -> Record:
-    started = provenance(limits.threads, experiment.cell.config["algorithm"].get("_target_"))
+    started = provenance(limits.threads, experiment.cell.config)
     for attempt in range(_STARTS):
         try:
             with POOL.lend(limits.threads, experiment.cell.data_key) as worker:
@@ -262,6 +267,8 @@ def _record(
     made["finished"] = time.time()
     if cell.content is not None:
         made["content"] = cell.content
+    if cell.code is not None:
+        made["code"] = cell.code
     known = {field.name: getattr(result, field.name) for field in fields(result)}
     del known["scores"]
     known["curves"] = Curves(known["curves"])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from results.records.record import Status, valid_text
+from results.records.record import valid_text
 from runners import detectors, scores
 from runners.isolation import processes
 from runners.isolation.messages import Message, Phase, Result, Task
@@ -59,6 +59,7 @@ class TooLateError(Exception):
 def run(
     task: Task,
     dataset: Dataset,
+    code: str | None,
     report: Report,
     set_baseline: Callable[[int, int], None],
     keep_scores: int | None = None,
@@ -69,6 +70,8 @@ def run(
     ----------
     task : Task
     dataset : datasets.Dataset
+    code : str or None
+        Digest of the user's own code that was imported; that of the task if it is still the same.
     report : callable
         Takes a `Phase` when a phase begins, and a `Result` once.
     set_baseline : callable
@@ -81,6 +84,11 @@ def run(
     experiment = _Experiment(task, dataset, report, set_baseline, keep_scores)
     try:
         _limit_address_space(task.limits.memory_limit_gb)
+        if code != task.code:
+            raise detectors.DetectorError(
+                "the code that the configuration names was edited after the run had begun; "
+                "the same command runs the new version"
+            )
         experiment.measure()
         result = experiment.result
     except TooLateError as error:
@@ -96,7 +104,7 @@ def run(
     report(result)
 
 
-def failure(status: Status, error: BaseException, partial: Result | None = None) -> Result:
+def failure(status: str, error: BaseException, partial: Result | None = None) -> Result:
     """Return the result of an experiment that ended in an exception.
 
     Parameters

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from results.records.record import Status
 from runners.experiment import Limits
 from runners.scores import Scores
 
@@ -30,11 +29,14 @@ class Task:
         The cell's resolved configuration.
     split : int
     limits : Limits
+    code : str or None
+        Digest of the user's own code when the run began; see `runners.own_code`.
     """
 
     config: Mapping[str, Any]
     split: int
     limits: Limits
+    code: str | None = None
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Result:
     The other attributes are those of a `results.records.record.Record`.
     """
 
-    status: Status
+    status: str
     metrics: Mapping[str, float] = field(default_factory=dict)
     curves: Mapping[str, str] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)

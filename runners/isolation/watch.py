@@ -9,7 +9,6 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from results.records.record import Status
 from runners import scores
 from runners.experiment import PHASES, Experiment, Limits
 from runners.isolation import messages, processes
@@ -62,7 +61,8 @@ class Watch:
         keep = experiment.cell.config["runner"]["keep_scores"]
         self.scores = os.memfd_create("scores") if keep else None
         kept = () if self.scores is None else (self.scores,)
-        task = Task(experiment.cell.config, experiment.split, limits)
+        cell = experiment.cell
+        task = Task(cell.config, experiment.split, limits, cell.code)
         try:
             messages.send(holder.end, task, (theirs, *kept))
         finally:
@@ -177,7 +177,7 @@ class Watch:
             )
         return self._failed("crashed", f"{how_it_ended(code)}{when}, without a result")
 
-    def _failed(self, status: Status, reason: str) -> Result:
+    def _failed(self, status: str, reason: str) -> Result:
         """Return a failure; the end of what the process printed stands where a traceback would."""
         lines = self.tail.decode("utf-8", "replace").splitlines()
         # faulthandler ends with a list of hundreds of modules.

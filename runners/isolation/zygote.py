@@ -42,6 +42,7 @@ from runners.isolation.messages import (
     Usage,
     WarmUp,
 )
+from runners.own_code import own_code, targets
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -196,7 +197,7 @@ def _run_one(
 ) -> None:
     shared = mmap.mmap(-1, mmap.PAGESIZE)  # where the child tells what it held before fitting
     oom_before = processes.oom_kills()
-    _import_target(task)
+    code = _import_targets(task)
     holder = os.getpid()
     pid = os.fork()
     if pid == 0:
@@ -206,6 +207,7 @@ def _run_one(
             child.run(
                 task,
                 dataset,
+                code,
                 lambda message: messages.send(end, message),
                 lambda *held: shared.__setitem__(slice(0, 16), struct.pack("qq", *held)),
                 keep_scores,
@@ -226,13 +228,23 @@ def _run_one(
     shared.close()
 
 
-def _import_target(task: Task) -> None:
-    """Import the detector's module before forking: the next experiment finds it imported."""
-    target = task.config["algorithm"].get("_target_")
-    if isinstance(target, str) and "." in target:
-        # The experiment imports it again, and reports what is wrong with it.
-        with contextlib.suppress(Exception):
-            __import__(target.rpartition(".")[0])
+_imported: dict[tuple[str, ...], str | None] = {}
+"""Digests of the user's own code when it was imported here, by the targets that name it."""
+
+
+def _import_targets(task: Task) -> str | None:
+    """Import the modules of the targets before forking: the next experiment finds them imported.
+
+    Returns the digest of the user's own code among them, as it was imported.
+    """
+    named = tuple(sorted(set(targets(task.config))))
+    if named not in _imported:
+        for target in named:
+            # The experiment imports it again, and reports what is wrong with it.
+            with contextlib.suppress(Exception):
+                __import__(target.rpartition(".")[0])
+        _imported[named] = own_code(named).digest
+    return _imported[named]
 
 
 def _become_experiment(end: socket.socket, output: int) -> None:

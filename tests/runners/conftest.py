@@ -7,6 +7,7 @@ import pytest
 
 from runners import app, launcher
 from runners.experiment import Cell
+from runners.own_code import own_code, targets
 from tests.faults.sandbox import CONF, Sandbox
 
 TARGET = "tests.faults.detectors."
@@ -57,7 +58,8 @@ def make_cell(table, tmp_path):
             "output": str(output or tmp_path / "output"),
             "allow_labels": False,
         }
-        return Cell(name or target.rpartition(".")[2].lower(), "", copy.deepcopy(config))
+        code = own_code(targets(config)).digest
+        return Cell(name or target.rpartition(".")[2].lower(), "", copy.deepcopy(config), code=code)
 
     return make
 

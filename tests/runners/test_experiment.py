@@ -1,6 +1,7 @@
 """The key of an experiment: everything that determines its outcome, and nothing else."""
 
 import copy
+from dataclasses import replace
 
 import pytest
 
@@ -14,7 +15,7 @@ def changed(cell, path, value):
     for group in groups:
         node = node[group]
     node[name] = value
-    return Cell(cell.algorithm, cell.variant, config)
+    return replace(cell, config=config)
 
 
 @pytest.mark.parametrize(
@@ -59,6 +60,13 @@ def test_what_does_not_determine_the_outcome_is_not_in_the_key(make_cell, path, 
     assert changed(cell, path, value).key(0) == cell.key(0)
 
 
+@pytest.mark.parametrize("field", ["content", "code"])
+def test_versions_of_files_are_in_the_key(make_cell, field):
+    cell = make_cell()
+    keys = {replace(cell, **{field: value}).key(0) for value in (None, "a" * 64, "b" * 64)}
+    assert len(keys) == 3
+
+
 def test_splits_and_names_of_algorithms_are_told_apart(make_cell):
     cell = make_cell(n_splits=10)
     assert len(set(cell.keys)) == 10
@@ -69,7 +77,7 @@ def test_the_order_of_parameters_does_not_matter(make_cell):
     cell = make_cell()
     config = dict(reversed(list(cell.config.items())))
     config["protocol"] = dict(reversed(list(cell.config["protocol"].items())))
-    assert Cell(cell.algorithm, "", config).key(0) == cell.key(0)
+    assert replace(cell, config=config).key(0) == cell.key(0)
 
 
 def test_keys_do_not_change_between_versions():

@@ -12,7 +12,7 @@ from runners.provenance import provenance
 
 
 def test_provenance_names_code_versions_and_hardware():
-    made = provenance(threads=2, algorithm="sklearn.svm.OneClassSVM")
+    made = provenance(threads=2, config={"algorithm": {"_target_": "sklearn.svm.OneClassSVM"}})
     assert made["versions"]["numpy"] == numpy.__version__
     assert made["versions"]["python"].startswith("3.")
     assert made["threads"]["OPENBLAS_NUM_THREADS"] == "2"
@@ -32,8 +32,13 @@ def test_provenance_names_no_machine():
     ("target", "package"),
     [("psutil.Process", "psutil"), ("ocrf.OneClassRF", None), ("sklearn.svm.OneClassSVM", None)],
 )
-def test_the_version_of_a_detector_from_elsewhere_is_added(target, package):
-    extra = set(provenance(1, target)["versions"]) - set(provenance(1)["versions"])
+@pytest.mark.parametrize("nested", [False, True])
+def test_the_version_of_a_detector_from_elsewhere_is_added(target, package, nested):
+    algorithm = {"_target_": target}
+    if nested:
+        algorithm = {"_target_": "sklearn.pipeline.Pipeline", "steps": [["x", algorithm]]}
+    made = provenance(1, {"algorithm": algorithm})
+    extra = set(made["versions"]) - set(provenance(1)["versions"])
     assert extra == ({package} if package else set())
 
 

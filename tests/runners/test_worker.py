@@ -349,7 +349,7 @@ def test_a_zygote_that_is_stopped_is_given_up(make_cell, tmp_path, loaded):
             # Its holder goes on without it.
             assert worker.run(Experiment(cell, 1), Limits(20)).status == "ok"
         cell.config["dataset"]["name"] = "other"
-        other = Cell("healthy", "", cell.config)
+        other = Cell("healthy", "", cell.config, code=cell.code)
         with pytest.raises(WorkerDiedError, match=r"did not answer within 0\.5 s"):
             worker.run(Experiment(other, 0), Limits(20, preparation_timeout=0.5))
     finally:

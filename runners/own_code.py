@@ -1,0 +1,197 @@
+"""The user's own code that a configuration names, and a digest of it.
+
+A class in `mine.py` may be edited between two runs. Its results before and after are results of two
+algorithms, so what its ``_target_`` consists of belongs to the key of an experiment, as a user's
+data file does: the source of its module, and of what that imports, as far as it is neither an
+installed package nor part of this project. Those are named by their versions and by the commit.
+
+Modules are found and parsed, and never imported: a user's module may do anything when it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import importlib.util
+import site
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+_PROJECT = frozenset({"ocrf", "baselines", "datasets", "runners", "results"})
+
+
+@dataclass(frozen=True)
+class OwnCode:
+    """What the targets of a configuration consist of.
+
+    Attributes
+    ----------
+    digest : str or None
+        sha256 of all modules of the user's own; None if there are none.
+    modules : tuple of str
+        Their names, sorted.
+    packages : tuple of str
+        Top-level names of the installed packages that the targets lie in, or that the user's
+        modules import; sorted.
+    """
+
+    digest: str | None = None
+    modules: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+
+
+def own_code(named: Iterable[str]) -> OwnCode:
+    """Find the user's own code that targets consist of.
+
+    Parameters
+    ----------
+    named : iterable of str
+        Dotted names of classes and functions, as from `targets`.
+    """
+    search = _Search()
+    for target in sorted(set(named)):
+        search.add_target(target)
+    return search.found()
+
+
+def targets(value: Any) -> Iterator[str]:
+    """Yield every ``_target_`` in a configuration, however deeply it is nested."""
+    if isinstance(value, Mapping):
+        if isinstance(target := value.get("_target_"), str):
+            yield target
+        for item in value.values():
+            yield from targets(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from targets(item)
+
+
+class _Search:
+    """Modules found so far, and the ways to more of them."""
+
+    def __init__(self) -> None:
+        self.sources: dict[str, bytes] = {}
+        self.packages: set[str] = set()
+        self._seen: set[str] = set()
+        self._specs: dict[str, ModuleSpec | None] = {}
+
+    def found(self) -> OwnCode:
+        if not self.sources:
+            return OwnCode(packages=tuple(sorted(self.packages)))
+        digest = hashlib.sha256()
+        for name, source in sorted(self.sources.items()):
+            digest.update(f"{name} {hashlib.sha256(source).hexdigest()}\n".encode())
+        return OwnCode(
+            digest.hexdigest(), tuple(sorted(self.sources)), tuple(sorted(self.packages))
+        )
+
+    def add_target(self, target: str) -> None:
+        """Add the module of a class or function, whose name follows the module's."""
+        name, *rest = target.split(".")
+        while rest and self._spec(f"{name}.{rest[0]}") is not None:
+            name = f"{name}.{rest.pop(0)}"
+        self._add(name)
+
+    def _add(self, name: str) -> None:
+        """Add a module, the packages that it lies in, and what they import."""
+        if name in self._seen:
+            return
+        self._seen.add(name)
+        if parent := name.rpartition(".")[0]:
+            self._add(parent)
+        spec = self._spec(name)
+        if spec is None:
+            return
+        path = _path(spec)
+        if not _is_own(path):
+            top = name.partition(".")[0]
+            if top not in sys.stdlib_module_names and top not in _PROJECT:
+                self.packages.add(top)
+            return
+        if path is None or not path.is_file():
+            return  # a package without __init__.py
+        self.sources[name] = source = path.read_bytes()
+        if path.suffix != ".py":
+            return
+        package = name if spec.submodule_search_locations is not None else parent
+        for imported in _imports(source, package):
+            self._add(imported)
+
+    def _spec(self, name: str) -> ModuleSpec | None:
+        """Find a module as an import would, without importing the packages that it lies in."""
+        if name not in self._specs:
+            path = None
+            if parent := name.rpartition(".")[0]:
+                spec = self._spec(parent)
+                path = None if spec is None else spec.submodule_search_locations
+                if path is None:
+                    return None
+            self._specs[name] = next(_candidates(name, path), None)
+        return self._specs[name]
+
+
+def _candidates(name: str, path: Any) -> Iterator[ModuleSpec]:
+    for finder in sys.meta_path:
+        spec = finder.find_spec(name, path) if hasattr(finder, "find_spec") else None
+        if spec is not None:
+            yield spec
+
+
+def _path(spec: ModuleSpec) -> Path | None:
+    """Return a module's file, or the folder of a package without one; None for built-in ones."""
+    if spec.has_location and spec.origin is not None:
+        return Path(spec.origin).resolve()
+    for folder in spec.submodule_search_locations or ():
+        return Path(folder).resolve()
+    return None
+
+
+@functools.cache
+def _installed() -> tuple[Path, ...]:
+    """Return the folders of installed packages and of the standard library."""
+    names = ("purelib", "platlib", "stdlib", "platstdlib")
+    folders = [sysconfig.get_path(name) for name in names]
+    folders += [*site.getsitepackages(), site.getusersitepackages()]
+    return tuple({Path(folder).resolve() for folder in folders if folder})
+
+
+def _is_own(path: Path | None) -> bool:
+    if path is None or any(path.is_relative_to(folder) for folder in _installed()):
+        return False
+    return not any(path.is_relative_to(ROOT / package) for package in _PROJECT)
+
+
+def _imports(source: bytes, package: str) -> Iterator[str]:
+    """Yield the names of modules that a source may import; some are names in modules instead."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return  # building the detector says so
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names):
+                yield from (alias.name for alias in names)
+            case ast.ImportFrom(module, names, level):
+                base = _absolute("." * level + (module or ""), package)
+                if base:
+                    yield base
+                    yield from (f"{base}.{alias.name}" for alias in names)
+            case ast.Call(
+                ast.Name("import_module" | "__import__") | ast.Attribute(attr="import_module"),
+                [ast.Constant(str() as name), *_],
+            ):
+                yield _absolute(name, package)
+
+
+def _absolute(name: str, package: str) -> str:
+    try:
+        return importlib.util.resolve_name(name, package) if name.startswith(".") else name
+    except ImportError:
+        return ""  # beyond the top-level package: the import itself fails

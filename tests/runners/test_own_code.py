@@ -1,0 +1,216 @@
+"""A user's own code belongs to the key: what it consists of, and what it does not."""
+
+import sys
+
+import pytest
+
+from results.records.store import RecordStore
+from runners.grid import run_grid
+from runners.isolation.pool import POOL
+from runners.own_code import own_code, targets
+
+DETECTOR = """
+import numpy as np
+
+class Mine:
+    def fit(self, X):
+        self.mean = X.mean(axis=0)
+        return self
+
+    def score_samples(self, X):
+        return -np.linalg.norm(X - self.mean, axis=1)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Return a folder from which modules are imported, and a function that writes to it."""
+    folder = tmp_path / "code"
+
+    def write(name, text):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    write("own_main.py", DETECTOR)
+    monkeypatch.syspath_prepend(str(folder))
+    yield write
+    for name in [name for name in sys.modules if name.startswith("own_")]:
+        del sys.modules[name]
+
+
+def test_targets_are_found_however_deeply_they_are_nested():
+    config = {
+        "algorithm": {
+            "_target_": "a.A",
+            "steps": [["x", {"_target_": "b.B", "inner": {"deep": ({"_target_": "c.C"},)}}]],
+        },
+        "protocol": {"splitter": {"_target_": "d.D"}},
+        "seed": 0,
+    }
+    assert sorted(targets(config)) == ["a.A", "b.B", "c.C", "d.D"]
+
+
+@pytest.mark.parametrize(
+    "target", ["ocrf.OneClassRF", "baselines.PyODDetector", "sklearn.svm.OneClassSVM", "no.such"]
+)
+def test_packages_and_this_project_have_no_digest(target):
+    assert own_code([target]).digest is None
+
+
+def test_nothing_is_imported(folder):
+    folder("own_loud.py", "raise SystemExit('imported')\n" + DETECTOR)
+    assert own_code(["own_loud.Mine"]).modules == ("own_loud",)
+    assert "own_loud" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("files", "target", "modules"),
+    [
+        ({}, "own_main.Mine", {"own_main"}),
+        ({}, "own_main.Mine.fit", {"own_main"}),
+        ({"own_a.py": "import own_b", "own_b.py": ""}, "own_a.A", {"own_a", "own_b"}),
+        ({"own_a.py": "from own_b import x", "own_b.py": ""}, "own_a.A", {"own_a", "own_b"}),
+        # Imported inside of a function, or by a name in a string.
+        ({"own_a.py": "def f():\n  import own_b", "own_b.py": ""}, "own_a.A", {"own_a", "own_b"}),
+        (
+            {"own_a.py": "import importlib\nimportlib.import_module('own_b')", "own_b.py": ""},
+            "own_a.A",
+            {"own_a", "own_b"},
+        ),
+        # Modules that import one another, and one that does not exist.
+        (
+            {"own_a.py": "import own_b, nowhere", "own_b.py": "import own_a"},
+            "own_a.A",
+            {"own_a", "own_b"},
+        ),
+        (
+            {
+                "own_p/__init__.py": "from .c import z",
+                "own_p/a.py": "from . import b\nfrom .sub.d import w",
+                "own_p/b.py": "",
+                "own_p/c.py": "",
+                "own_p/unused.py": "",
+                "own_p/sub/__init__.py": "",
+                "own_p/sub/d.py": "from .. import e",
+                "own_p/e.py": "",
+            },
+            "own_p.a.A",
+            {"own_p", "own_p.a", "own_p.b", "own_p.c", "own_p.sub", "own_p.sub.d", "own_p.e"},
+        ),
+        # A package without __init__.py.
+        (
+            {"own_n/a.py": "from own_n import b", "own_n/b.py": ""},
+            "own_n.a.A",
+            {"own_n.a", "own_n.b"},
+        ),
+        # What cannot be parsed still has its bytes.
+        ({"own_a.py": "def ("}, "own_a.A", {"own_a"}),
+    ],
+)
+def test_a_target_consists_of_what_it_imports(folder, files, target, modules):
+    for name, text in files.items():
+        folder(name, text)
+    found = own_code([target])
+    assert set(found.modules) == modules
+    for name in files:
+        before = own_code([target]).digest
+        folder(name, files[name] + "\n# edited\n")
+        module = name.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+        assert (own_code([target]).digest != before) == (module in modules)
+
+
+def test_packages_that_own_code_imports_are_named(folder):
+    folder("own_a.py", "import torch_or_not, scipy.stats, os, ocrf\n")
+    assert own_code(["own_a.A"]).packages == ("scipy",)
+
+
+def test_the_same_code_has_the_same_digest_elsewhere(folder, tmp_path, monkeypatch):
+    here = own_code(["own_main.Mine"])
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "own_main.py").write_text(DETECTOR)
+    monkeypatch.syspath_prepend(str(elsewhere))
+    assert own_code(["own_main.Mine"]) == here
+
+
+@pytest.fixture
+def _no_workers():
+    POOL.close()
+    yield
+    POOL.close()
+
+
+def flipped(text):
+    return text.replace("return -np", "return np")
+
+
+@pytest.mark.usefixtures("_no_workers")
+@pytest.mark.parametrize("helper", [False, True])
+def test_edited_code_is_run_again(folder, make_cell, helper):
+    """Two splits, then the sign is flipped, then four splits: no score of the old code is left."""
+    edited = "own_main.py"
+    if helper:
+        edited = "own_help.py"
+        folder("own_help.py", DETECTOR)
+        folder("own_main.py", "from own_help import Mine\n")
+    before = make_cell("own_main.Mine", n_splits=2, name="mine")
+    assert run_grid([before]).statuses == {"ok": 2}
+    old = {r.split: r.metrics["roc_auc"] for r in RecordStore(f"{before.config['output']}/records")}
+    assert min(old.values()) > 0.5
+
+    folder(edited, flipped(DETECTOR))
+    POOL.close()  # another run has other workers
+    after = make_cell("own_main.Mine", n_splits=4, name="mine")
+    summary = run_grid([after])
+    assert summary.skipped_as_done == 0
+    assert summary.statuses == {"ok": 4}
+    store = RecordStore(f"{after.config['output']}/records")
+    new = {key: store.get(key) for key in after.keys}
+    assert {record.provenance["code"] for record in new.values()} == {after.code}
+    assert before.code != after.code
+    for record in new.values():
+        assert record.metrics["roc_auc"] < 0.5
+        if record.split in old:
+            assert record.metrics["roc_auc"] == pytest.approx(1 - old[record.split])
+
+
+@pytest.mark.usefixtures("_no_workers")
+def test_code_that_is_edited_while_the_grid_runs_is_no_result(folder, make_cell):
+    cell = make_cell("own_main.Mine", n_splits=2, name="mine")
+    folder("own_main.py", flipped(DETECTOR))
+    assert run_grid([cell]).statuses == {"error": 2}
+    records = list(RecordStore(f"{cell.config['output']}/records"))
+    assert all("edited after the run had begun" in record.reason for record in records)
+    # The same command is another grid now.
+    assert run_grid([make_cell("own_main.Mine", n_splits=2, name="mine")]).statuses == {"ok": 2}
+
+
+@pytest.mark.usefixtures("_no_workers")
+def test_everything_is_run_again_on_request(make_cell):
+    cell = make_cell(n_splits=2)
+    run_grid([cell])
+    [first, _] = sorted(RecordStore(f"{cell.config['output']}/records"), key=lambda r: r.split)
+    again = make_cell(n_splits=2, retry="all")
+    assert again.keys == cell.keys
+    summary = run_grid([again])
+    assert (summary.skipped_as_done, summary.statuses) == (0, {"ok": 2})
+    [second, _] = sorted(RecordStore(f"{cell.config['output']}/records"), key=lambda r: r.split)
+    assert second.metrics == first.metrics
+    assert second.provenance["finished"] > first.provenance["finished"]
+
+
+@pytest.mark.usefixtures("_no_workers")
+def test_a_timeout_of_an_earlier_run_skips_nothing_that_is_run_again(make_cell):
+    cell = make_cell("Naps", n_splits=2, timeout=0.2)
+    cell.config["algorithm"]["fit_seconds"] = 0.3
+    assert run_grid([cell]).statuses == {"timeout": 1, "skipped": 1}
+    # The machine is quicker now: the same configuration, and so the same keys.
+    again = make_cell("Naps", n_splits=2, timeout=0.2, retry="all")
+    again.config["algorithm"]["fit_seconds"] = 0.3
+    records = {r.split: r for r in RecordStore(f"{cell.config['output']}/records")}
+    assert run_grid([again]).statuses == {"timeout": 1, "skipped": 1}
+    after = {r.split: r for r in RecordStore(f"{cell.config['output']}/records")}
+    timed_out = next(s for s, record in after.items() if record.status == "timeout")
+    assert after[timed_out].provenance["finished"] > records[timed_out].provenance["finished"]
