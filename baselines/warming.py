@@ -20,7 +20,6 @@ def warm_up() -> None:
         SamplingOneClassForest(n_estimators=1, random_state=0),
         RandomForestClustering(n_forests=1, n_trees=2, random_state=0),
         Orca(random_state=0),
-        Orca(search="scan", random_state=0),
         LeastSquaresAnomalyDetection(random_state=0),
     ):
         detector.fit(X).score_samples(X)

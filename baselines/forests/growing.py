@@ -56,6 +56,33 @@ def midpoint(low: float, high: float) -> float:
     return middle if low <= middle < high else low
 
 
+class Split(NamedTuple):
+    """A split of a node, the best one so far.
+
+    Attributes
+    ----------
+    feature : int
+        -1 if there is none.
+    score : float
+        The entropy gain, or the sum of squared class counts over sizes, which is largest where the
+        Gini impurity is smallest.
+    low, high : int
+        The last rank on the left and the first one on the right.
+    n_zeros, n_ones : int
+        Class counts on the left.
+    n_ties : int
+        How many splits have this score.
+    """
+
+    feature: int
+    score: float
+    low: int
+    high: int
+    n_zeros: int
+    n_ones: int
+    n_ties: int
+
+
 @njit(cache=True, nogil=True)
 def grow_tree(
     points: RankedPoints,
@@ -63,7 +90,7 @@ def grow_tree(
     labels: NDArray[np.uint8],
     max_features: int,
     first_gain: bool,
-    table: NDArray[np.float64],
+    entropies: NDArray[np.float64],
     state: NDArray[np.uint64],
 ) -> Tree:
     """Grow a tree until its leaves are pure or cannot be split.
@@ -83,7 +110,7 @@ def grow_tree(
         True: features are tried one at a time and the first with a positive entropy gain is split
         on (Desir et al.'s program). False: the best Gini split of all drawn features, ties broken
         at random (R's randomForest).
-    table : ndarray
+    entropies : ndarray
         `entropy_table` of at least ``counts.sum()``; not used by the Gini rule.
     state : ndarray of shape (1,)
         Random stream.
@@ -94,42 +121,22 @@ def grow_tree(
         The grown tree.
     """
     n_features, n_samples = points.ranks.shape
-    order = np.empty(n_samples, dtype=np.int32)
-    # Counts by class, as group_by_rank wants them, moved along with the order.
-    weight = np.empty(n_samples, dtype=np.uint64)
-    n_points = 0
-    root_zeros = 0
-    root_ones = 0
-    for point in range(n_samples):
-        count = counts[point]
-        if count == 0:
-            continue
-        order[n_points] = point
-        if labels[point] == 0:
-            weight[n_points] = np.uint64(count)
-            root_zeros += count
-        else:
-            weight[n_points] = np.uint64(count) << ONES
-            root_ones += count
-        n_points += 1
-
-    capacity = 2 * n_points
+    bag, weights, n_zeros, n_ones = fill_bag(counts, labels)
+    capacity = 2 * bag.size
     feature = np.empty(capacity, dtype=np.int32)
     threshold = np.empty(capacity, dtype=np.float64)
     left = np.empty(capacity, dtype=np.int32)
     vote = np.empty(capacity, dtype=np.int8)
-    right_order = np.empty(n_points, dtype=np.int32)
-    right_weight = np.empty(n_points, dtype=np.uint64)
-    space = make_workspace(n_points, n_samples)
-    candidates = np.arange(n_features)
+    space = make_workspace(bag.size, n_samples)
+    spare_points = np.empty_like(bag)
+    spare_weights = np.empty_like(weights)
+    features = np.arange(n_features)
 
-    # node, start, stop, points of class 0, points of class 1. A split pops one entry and pushes
+    # Node, start, stop, points of class 0, points of class 1. A split pops one entry and pushes
     # two; a tree of n points is never deeper than n.
-    stack = np.empty((n_points + 1, 5), dtype=np.int64)
-    stack[0] = np.array([0, 0, n_points, root_zeros, root_ones])
-    n_stacked = 1
+    stack = np.empty((bag.size + 1, 5), dtype=np.int64)
+    n_stacked = push(stack, 0, 0, 0, bag.size, n_zeros, n_ones)
     n_nodes = 1
-
     while n_stacked > 0:
         n_stacked -= 1
         node, start, stop, zeros, ones = stack[n_stacked]
@@ -139,110 +146,195 @@ def grow_tree(
         vote[node] = 0 if zeros > ones else 1
         if zeros == 0 or ones == 0 or stop - start < 2:
             continue
-
-        best_feature = -1
-        best_score = -np.inf
-        best_low = 0
-        best_high = 0
-        best_zeros = 0
-        best_ones = 0
-        n_ties = 0
-        total = zeros + ones
-        parent = 0.0
-        if first_gain:
-            parent = table[total] - table[zeros] - table[ones]
+        split = Split(-1, -np.inf, 0, 0, 0, 0, 0)
         for drawn in range(max_features):
             other = drawn + uniform_integer(state, n_features - drawn)
-            candidate = candidates[other]
-            candidates[other] = candidates[drawn]
-            candidates[drawn] = candidate
-
+            candidate = features[other]
+            features[other] = features[drawn]
+            features[drawn] = candidate
             n_groups = group_by_rank(
-                points.ranks[candidate], order[start:stop], weight[start:stop], space
+                points.ranks[candidate], bag[start:stop], weights[start:stop], space
             )
-            zeros_left = 0
-            ones_left = 0
-            for group in range(n_groups - 1):
-                zeros_left += space.zeros[group]
-                ones_left += space.ones[group]
-                n_left = zeros_left + ones_left
-                n_right = total - n_left
-                zeros_right = zeros - zeros_left
-                ones_right = ones - ones_left
-                if first_gain:
-                    score = parent - (
-                        (table[n_left] - table[zeros_left] - table[ones_left])
-                        + (table[n_right] - table[zeros_right] - table[ones_right])
-                    )
-                else:
-                    # Minimal Gini impurity is maximal sum of squares over size.
-                    score = (
-                        np.float64(zeros_left) * zeros_left + np.float64(ones_left) * ones_left
-                    ) / n_left + (
-                        np.float64(zeros_right) * zeros_right + np.float64(ones_right) * ones_right
-                    ) / n_right
-                better = score > best_score
-                if better:
-                    n_ties = 1
-                elif score == best_score and not first_gain:
-                    n_ties += 1
-                    better = uniform_integer(state, n_ties) == 0
-                if better:
-                    best_score = score
-                    best_feature = candidate
-                    best_low = space.rank[group]
-                    best_high = space.rank[group + 1]
-                    best_zeros = zeros_left
-                    best_ones = ones_left
+            split = search_feature(
+                candidate,
+                space.rank[:n_groups],
+                space.zeros,
+                space.ones,
+                zeros,
+                ones,
+                first_gain,
+                entropies,
+                state,
+                split,
+            )
             if first_gain:
-                if best_score > SMALLEST_GAIN:
+                if split.score > SMALLEST_GAIN:
                     break
-                best_feature = -1
-                best_score = -np.inf
-        if best_feature < 0:
+                split = Split(-1, -np.inf, 0, 0, 0, 0, 0)
+        if split.feature < 0:
             continue
-
-        # Without a branch, which nothing could predict, and keeping the order: points in ascending
-        # order are read from memory in passing.
-        rank = points.ranks[best_feature]
-        i = start
-        n_right = 0
-        for position in range(start, stop):
-            point = order[position]
-            both = weight[position]
-            goes_right = rank[point] > best_low
-            order[i] = point
-            weight[i] = both
-            right_order[n_right] = point
-            right_weight[n_right] = both
-            n_right += goes_right
-            i += not goes_right
-        order[i:stop] = right_order[:n_right]
-        weight[i:stop] = right_weight[:n_right]
-        feature[node] = best_feature
-        levels = points.levels[best_feature]
-        threshold[node] = midpoint(levels[best_low], levels[best_high])
+        middle = start + partition(
+            points.ranks[split.feature],
+            split.low,
+            bag[start:stop],
+            weights[start:stop],
+            spare_points,
+            spare_weights,
+        )
+        levels = points.levels[split.feature]
+        feature[node] = split.feature
+        threshold[node] = midpoint(levels[split.low], levels[split.high])
         left[node] = n_nodes
-        stack[n_stacked, 0] = n_nodes + 1
-        stack[n_stacked, 1] = i
-        stack[n_stacked, 2] = stop
-        stack[n_stacked, 3] = zeros - best_zeros
-        stack[n_stacked, 4] = ones - best_ones
-        n_stacked += 1
-        stack[n_stacked, 0] = n_nodes
-        stack[n_stacked, 1] = start
-        stack[n_stacked, 2] = i
-        stack[n_stacked, 3] = best_zeros
-        stack[n_stacked, 4] = best_ones
-        n_stacked += 1
+        n_stacked = push(
+            stack, n_stacked, n_nodes + 1, middle, stop, zeros - split.n_zeros, ones - split.n_ones
+        )
+        n_stacked = push(stack, n_stacked, n_nodes, start, middle, split.n_zeros, split.n_ones)
         n_nodes += 2
-
     return Tree(
         feature[:n_nodes].copy(),
         threshold[:n_nodes].copy(),
         left[:n_nodes].copy(),
         vote[:n_nodes].copy(),
     )
+
+
+@njit(cache=True, nogil=True)
+def fill_bag(
+    counts: NDArray[np.int32], labels: NDArray[np.uint8]
+) -> tuple[NDArray[np.int32], NDArray[np.uint64], int, int]:
+    """Return the points that a tree is grown on.
+
+    Returns
+    -------
+    points : ndarray of shape (n_points,)
+        The points that are in the sample, in ascending order.
+    weights : ndarray of shape (n_points,)
+        How often each of them is, as `group_by_rank` takes it.
+    n_zeros, n_ones : int
+        Sizes of the classes in the sample.
+    """
+    n_samples = counts.size
+    points = np.empty(n_samples, dtype=np.int32)
+    weights = np.empty(n_samples, dtype=np.uint64)
+    n_points = 0
+    n_zeros = 0
+    n_ones = 0
+    for point in range(n_samples):
+        count = counts[point]
+        if count == 0:
+            continue
+        points[n_points] = point
+        if labels[point] == 0:
+            weights[n_points] = np.uint64(count)
+            n_zeros += count
+        else:
+            weights[n_points] = np.uint64(count) << ONES
+            n_ones += count
+        n_points += 1
+    return points[:n_points].copy(), weights[:n_points].copy(), n_zeros, n_ones
+
+
+@njit(cache=True, nogil=True)
+def push(
+    stack: NDArray[np.int64], size: int, node: int, start: int, stop: int, zeros: int, ones: int
+) -> int:
+    """Put a node on the stack; return the new size of the stack."""
+    stack[size, 0] = node
+    stack[size, 1] = start
+    stack[size, 2] = stop
+    stack[size, 3] = zeros
+    stack[size, 4] = ones
+    return size + 1
+
+
+@njit(cache=True, nogil=True, inline="always")
+def search_feature(
+    feature: int,
+    ranks: NDArray[np.int32],
+    group_zeros: NDArray[np.int32],
+    group_ones: NDArray[np.int32],
+    zeros: int,
+    ones: int,
+    first_gain: bool,
+    entropies: NDArray[np.float64],
+    state: NDArray[np.uint64],
+    best: Split,
+) -> Split:
+    """Return the best split between two groups of one feature, or `best` if none is better."""
+    best_feature, best_score, low, high, best_zeros, best_ones, n_ties = best
+    total = zeros + ones
+    parent = 0.0
+    if first_gain:
+        parent = entropies[total] - entropies[zeros] - entropies[ones]
+    zeros_left = 0
+    ones_left = 0
+    for group in range(ranks.size - 1):
+        zeros_left += group_zeros[group]
+        ones_left += group_ones[group]
+        n_left = zeros_left + ones_left
+        n_right = total - n_left
+        zeros_right = zeros - zeros_left
+        ones_right = ones - ones_left
+        if first_gain:
+            score = parent - (
+                (entropies[n_left] - entropies[zeros_left] - entropies[ones_left])
+                + (entropies[n_right] - entropies[zeros_right] - entropies[ones_right])
+            )
+        else:
+            score = (
+                np.float64(zeros_left) * zeros_left + np.float64(ones_left) * ones_left
+            ) / n_left + (
+                np.float64(zeros_right) * zeros_right + np.float64(ones_right) * ones_right
+            ) / n_right
+        better = score > best_score
+        if better:
+            n_ties = 1
+        elif score == best_score and not first_gain:
+            n_ties += 1
+            better = uniform_integer(state, n_ties) == 0
+        if better:
+            best_score = score
+            best_feature = feature
+            low = ranks[group]
+            high = ranks[group + 1]
+            best_zeros = zeros_left
+            best_ones = ones_left
+    return Split(best_feature, best_score, low, high, best_zeros, best_ones, n_ties)
+
+
+@njit(cache=True, nogil=True)
+def partition(
+    rank: NDArray[np.int32],
+    low: int,
+    points: NDArray[np.int32],
+    weights: NDArray[np.uint64],
+    spare_points: NDArray[np.int32],
+    spare_weights: NDArray[np.uint64],
+) -> int:
+    """Move the points of a node with a rank up to `low` to the front, the others behind them.
+
+    Returns
+    -------
+    n_left : int
+        How many have a rank up to `low`.
+    """
+    # Without a branch, which nothing could predict, and keeping the order: points in ascending
+    # order are read from memory in passing.
+    n_left = 0
+    n_right = 0
+    for position in range(points.size):
+        point = points[position]
+        weight = weights[position]
+        goes_right = rank[point] > low
+        points[n_left] = point
+        weights[n_left] = weight
+        spare_points[n_right] = point
+        spare_weights[n_right] = weight
+        n_right += goes_right
+        n_left += not goes_right
+    points[n_left:] = spare_points[:n_right]
+    weights[n_left:] = spare_weights[:n_right]
+    return n_left
 
 
 @njit(cache=True, nogil=True)

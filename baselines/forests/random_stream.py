@@ -6,19 +6,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-FIRST = np.uint64(0xBF58476D1CE4E5B9)
-SECOND = np.uint64(0x94D049BB133111EB)
+from ocrf._random import GOLDEN, mix
 
 
 @njit(cache=True, nogil=True)
 def next_bits(state: NDArray[np.uint64]) -> np.uint64:
     """Advance `state`, of shape (1,), by one step and return 64 random bits (splitmix64)."""
     state[0] += GOLDEN
-    bits = state[0]
-    bits = (bits ^ (bits >> np.uint64(30))) * FIRST
-    bits = (bits ^ (bits >> np.uint64(27))) * SECOND
-    return bits ^ (bits >> np.uint64(31))
+    return mix(state[0])
 
 
 @njit(cache=True, nogil=True)

