@@ -29,17 +29,26 @@ _SCOPES = {
 }
 
 
-def drop_superseded(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Keep the experiments on the latest version of each data set.
+#: What a version is of: its digest, what it is a version of, whose name the remark begins with.
+_VERSIONS = {
+    "content": (["dataset", "config_dataset"], "dataset", "file"),
+    "code": (["label", "config_algorithm", "other_targets"], "label", "code"),
+}
 
-    A user's own file may change under the same name. Everything run on an earlier version goes, so
-    that no cell, and no comparison, mixes the two.
+
+def drop_superseded(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Keep the experiments on the latest version of each data set and of each algorithm.
+
+    A user's own file or code may change under the same name. Everything run on an earlier version
+    goes, so that no cell, and no comparison, mixes the two.
 
     Parameters
     ----------
     frame : DataFrame
         With ``dataset``, ``config_dataset``, ``content`` (digest of the file, None for a data set
-        that comes from none) and ``started`` (ISO time stamp).
+        that comes from none), ``label``, ``config_algorithm``, ``code`` (digest of the user's own
+        code, None without any), ``other_targets`` (the classes that the other parts of the
+        configuration name) and ``started`` (ISO time stamp).
 
     Returns
     -------
@@ -47,15 +56,18 @@ def drop_superseded(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     remarks : list of str
         How many experiments went.
     """
-    filled = frame.assign(content=frame["content"].fillna(""))
-    in_time = filled.sort_values("started", kind="stable")
-    latest = in_time.groupby(["dataset", "config_dataset"], sort=False)["content"].transform("last")
-    old = filled["content"] != latest.reindex(frame.index)
-    remarks = [
-        f"{dataset}: left out {count} experiments on an earlier version of the file"
-        for dataset, count in frame.loc[old, "dataset"].value_counts(sort=False).items()
-    ]
-    return frame[~old].reset_index(drop=True), remarks
+    remarks: list[str] = []
+    for version, (same, name, noun) in _VERSIONS.items():
+        filled = frame.assign(**{version: frame[version].fillna("")})
+        in_time = filled.sort_values("started", kind="stable")
+        latest = in_time.groupby(same, sort=False)[version].transform("last")
+        old = filled[version] != latest.reindex(frame.index)
+        remarks += [
+            f"{whose}: left out {count} experiments on an earlier version of the {noun}"
+            for whose, count in frame.loc[old, name].value_counts(sort=False).items()
+        ]
+        frame = frame[~old].reset_index(drop=True)
+    return frame, remarks
 
 
 def tell_apart(

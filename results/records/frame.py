@@ -115,6 +115,10 @@ def _row(record: Record) -> dict[str, Any]:
         "timeout": record.limits.get("timeout"),
         "shown_metrics": tuple(protocol.get("metrics", ())) if isinstance(protocol, dict) else (),
         "content": record.provenance.get("content"),
+        "code": record.provenance.get("code"),
+        "other_targets": " ".join(
+            sorted(target for name in SECTIONS[1:] for target in _targets(config.get(name)))
+        ),
         "started": str(record.provenance.get("started", "")),
         "provenance": json.dumps(record.provenance, sort_keys=True, default=str),
     }
@@ -161,3 +165,13 @@ def export_csv(frame: pd.DataFrame, path: Path) -> int:
     path.parent.mkdir(parents=True, exist_ok=True)
     rows.to_csv(path, index=False, lineterminator="\n")
     return len(rows)
+
+
+def _targets(value: Any) -> Iterator[str]:
+    """Yield the classes that a part of a configuration names, however deeply."""
+    if isinstance(value, dict):
+        if "_target_" in value:
+            yield str(value["_target_"])
+        value = list(value.values())
+    for item in value if isinstance(value, list) else ():
+        yield from _targets(item)

@@ -13,7 +13,8 @@ from results.tables.text import print_columns
 
 #: Differences between experiments that are no reason to doubt them.
 _MOMENTS = ("started", "finished", "ended")
-_VOLATILE = (*_MOMENTS, "pid", "time", "load", "content")  # each data set has a file of its own
+# Each data set has a file of its own, and each algorithm of the user's code of its own.
+_VOLATILE = (*_MOMENTS, "pid", "time", "load", "content", "code")
 _UNCOMMITTED = "uncommitted changes"
 
 

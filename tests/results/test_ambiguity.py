@@ -106,6 +106,44 @@ def test_a_user_s_file_that_changed_leaves_nothing_of_its_earlier_version(first)
     assert experiments.remarks == ["own: left out 10 experiments on an earlier version of the file"]
 
 
+def coded(code, started, roc, dataset="pima", n_splits=4, splitter=None):
+    protocol = {"name": "paper"} | ({"splitter": {"_target_": splitter}} if splitter else {})
+    return [
+        make_record(
+            dataset,
+            "mine",
+            split=split,
+            roc=roc,
+            key=key_of(code, started, dataset, split, splitter),
+            config={"algorithm": {"_target_": "mine.Mine"}, "protocol": protocol},
+            provenance={"started": started, "code": code},
+        )
+        for split in range(n_splits)
+    ]
+
+
+def test_code_that_changed_leaves_nothing_of_its_earlier_version():
+    # Two splits before the sign was flipped, and one of another data set; four splits after.
+    old = [*coded("a" * 64, "2026-01", 0.9, n_splits=6), *coded("a" * 64, "2026-01", 0.9, "wilt")]
+    new = coded("b" * 64, "2026-06", 0.1)
+    experiments = from_records([*old, *new, make_record(provenance={"started": "2025"})])
+    mine = experiments.frame[experiments.frame["label"] == "mine"]
+    assert set(mine["dataset"]) == {"pima"}
+    assert mine["roc_auc"].tolist() == [0.1] * 4
+    assert len(experiments.frame) == 5
+    assert experiments.remarks == [
+        "mine: left out 10 experiments on an earlier version of the code"
+    ]
+
+
+def test_code_of_a_splitter_is_no_version_of_the_algorithm():
+    records = [
+        *coded("a" * 64, "2026-01", 0.9),
+        *coded("b" * 64, "2026-06", 0.8, "wilt", splitter="mine.Splitter"),
+    ]
+    assert len(from_records(records).frame) == 8
+
+
 @pytest.mark.parametrize("later_key", ["0", "f"])
 def test_of_twins_the_later_one_counts_whatever_their_keys(later_key):
     twins = [
