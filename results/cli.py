@@ -1,4 +1,8 @@
-"""The command line: ``python -m results COMMAND``."""
+"""The command line: ``python -m results COMMAND``.
+
+Each command imports what it needs when it runs: ``--help`` must not wait for pandas, nor ``export``
+for the plotting libraries.
+"""
 
 from __future__ import annotations
 
@@ -6,32 +10,35 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from results.aggregate import make_cells
 from results.options import (
     common_options,
     metrics_option,
+    names,
     records_paths,
     selection,
     table_options,
 )
-from results.output import Output
-from results.records.frame import Experiments, load_experiments
-from results.records.opening import Search
-from results.tables.text import make_console
+
+if TYPE_CHECKING:
+    from results.output import Output
+    from results.records.frame import Experiments
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return the exit status (0, or 2 for a request that makes no sense)."""
     options = _parser().parse_args(arguments)
+    from results.output import Output, make_console
+
     output = Output(options.output, make_console())
     try:
         options.run(options, output)
+        output.finish()
     except (OSError, ValueError) as error:
-        # What the user asked for cannot be had; the message says why, a traceback would not help.
+        # The request cannot be carried out; the message says why, a traceback would not help.
         print(f"error: {_message(error)}", file=sys.stderr)
         return 2
-    output.finish()
     return 0
 
 
@@ -62,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("file", type=Path, metavar="FILE.csv")
     add("compare", _compare, "print each cell beside the published value")
     add("report", _report, "write report.html: everything in one file")
-    add("protocols", _protocols, "show what each departure of the published protocol is worth")
+    add("departures", _departures, "show the effect of each departure of the published protocol")
     reproduction = add(
         "reproduction",
         _reproduction,
@@ -85,13 +92,22 @@ def _parser() -> argparse.ArgumentParser:
     )
     metrics_option(statistics)
     ablations = add(
-        "ablations", _ablations, "write what each choice in OneClassRF is worth (tables, figures)"
+        "ablations", _ablations, "write the effect of each choice in OneClassRF (tables, figures)"
     )
     ablations.add_argument(
         "--file", type=Path, help="document to update (default: ABLATIONS.md in the output folder)"
     )
     add("status", _status, "print what is done, NA, failed (and why) and missing")
     add("provenance", _provenance, "print what the records were made with; warn if it is mixed")
+    forgetting = add(
+        "forget",
+        _forget,
+        "remove the selected records from a store, after showing them (failed attempts, say)",
+    )
+    forgetting.add_argument(
+        "--status", type=names, default=(), metavar="NAME,...", help="only records with these"
+    )
+    forgetting.add_argument("--yes", action="store_true", help="remove them without asking")
     packing = add("pack", _pack, "write the (selected) records into one compressed Parquet file")
     packing.add_argument("file", type=Path, metavar="FILE.parquet")
     packing.add_argument(
@@ -108,16 +124,22 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _load(options: argparse.Namespace, output: Output) -> Experiments:
+    from results.records.frame import load_experiments
+
     experiments = load_experiments(*records_paths(options), selection=selection(options))
     output.remarks += experiments.remarks
     return experiments
 
 
-# Each command imports what it needs: `export` must not wait for the plotting libraries.
+def _missing(experiments: Experiments, output: Output) -> None:
+    """Say which cells of the grid that the records span are missing or incomplete."""
+    from results.aggregate import make_cells
+    from results.status import missing_remarks
+
+    output.remarks += missing_remarks(make_cells(experiments.frame))
 
 
 def _tables(options: argparse.Namespace, output: Output) -> None:
-    from results.status import missing_remarks
     from results.tables.model import TableOptions
     from results.tables.write import write_tables
 
@@ -130,16 +152,16 @@ def _tables(options: argparse.Namespace, output: Output) -> None:
     )
     experiments = _load(options, output)
     write_tables(experiments, shown, output)
-    output.remarks += missing_remarks(make_cells(experiments.frame))
+    _missing(experiments, output)
 
 
 def _export(options: argparse.Namespace, output: Output) -> None:
-    from results.records.frame import export_csv
+    from results.output import csv_text
+    from results.records.frame import exported
 
-    experiments = _load(options, output)
-    count = export_csv(experiments.frame, options.file)
-    output.written.append(options.file)
-    output.console.print(f"{count} experiments")
+    rows = exported(_load(options, output).frame)
+    output.write(options.file.absolute(), csv_text(rows))
+    output.console.print(f"{len(rows)} experiments")
 
 
 def _compare(options: argparse.Namespace, output: Output) -> None:
@@ -150,17 +172,16 @@ def _compare(options: argparse.Namespace, output: Output) -> None:
 
 def _report(options: argparse.Namespace, output: Output) -> None:
     from results.report.build import write_report
-    from results.status import missing_remarks
 
     experiments = _load(options, output)
     write_report(experiments, output)
-    output.remarks += missing_remarks(make_cells(experiments.frame))
+    _missing(experiments, output)
 
 
-def _protocols(options: argparse.Namespace, output: Output) -> None:
-    from results.reproduction.departures_output import write_protocols
+def _departures(options: argparse.Namespace, output: Output) -> None:
+    from results.reproduction.departures_output import write_departures
 
-    write_protocols(_load(options, output), output)
+    write_departures(_load(options, output), output)
 
 
 def _reproduction(options: argparse.Namespace, output: Output) -> None:
@@ -173,11 +194,10 @@ def _reproduction(options: argparse.Namespace, output: Output) -> None:
 
 def _figures(options: argparse.Namespace, output: Output) -> None:
     from results.figures.write import write_figures
-    from results.status import missing_remarks
 
     experiments = _load(options, output)
     write_figures(experiments, output)
-    output.remarks += missing_remarks(make_cells(experiments.frame))
+    _missing(experiments, output)
 
 
 def _histogram(options: argparse.Namespace, output: Output) -> None:
@@ -202,9 +222,19 @@ def _ablations(options: argparse.Namespace, output: Output) -> None:
 
 
 def _status(options: argparse.Namespace, output: Output) -> None:
+    from results.records.asked import asked_for
+    from results.records.opening import NoRecordsError
     from results.status import print_status
 
-    print_status(_load(options, output), output)
+    asked = asked_for(records_paths(options), selection(options))
+    try:
+        experiments = _load(options, output)
+    except NoRecordsError:
+        if not asked:
+            raise
+        print_status(None, output, asked)
+    else:
+        print_status(experiments, output, asked)
 
 
 def _provenance(options: argparse.Namespace, output: Output) -> None:
@@ -213,8 +243,14 @@ def _provenance(options: argparse.Namespace, output: Output) -> None:
     print_provenance(_load(options, output).frame, output)
 
 
+def _forget(options: argparse.Namespace, output: Output) -> None:
+    from results.records.forget import forget
+
+    forget(records_paths(options), selection(options), options.status, output, yes=options.yes)
+
+
 def _pack(options: argparse.Namespace, output: Output) -> None:
-    from results.records.opening import open_records
+    from results.records.opening import Search, left_out, open_records
     from results.records.pack import pack
 
     if options.file.suffix != ".parquet":
@@ -232,13 +268,13 @@ def _pack(options: argparse.Namespace, output: Output) -> None:
         paths=not options.without_paths,
     )
     output.remarks += search.unmatched()
-    output.remarks += [f"left out, unreadable: {path} ({why})" for path, why in records.unreadable]
+    output.remarks += left_out(records.unreadable)
     output.written.append(options.file)
     output.console.print(f"{count} records, {options.file.stat().st_size / 1e6:.2f} MB")
 
 
 def _unpack(options: argparse.Namespace, output: Output) -> None:
-    from results.records.opening import packed_files
+    from results.records.opening import left_out, packed_files
     from results.records.pack import unpack
     from results.records.store import RecordStore
 
@@ -246,13 +282,15 @@ def _unpack(options: argparse.Namespace, output: Output) -> None:
     if more:
         raise ValueError("unpack merges into one folder of records; name one with --records")
     if path.suffix == ".parquet" or path.is_file():
-        raise ValueError(f"unpack merges into a folder of records, and {path} is none")
+        raise ValueError(f"unpack merges into a folder of records, and {path} is not")
     if packed := packed_files(path):
         raise ValueError(
             f"{path} is a folder of packed files ({packed[0].name}), which are read as they are; "
             "name another folder to unpack to"
         )
     store = RecordStore(path)
-    counts = unpack(options.file, store)
+    unreadable: list[tuple[Path, str]] = []
+    counts = unpack(options.file, store, unreadable)
+    output.remarks += left_out(unreadable)
     output.console.print(", ".join(f"{count} {what}" for what, count in counts.items()))
     output.written.append(store.path)

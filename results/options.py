@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from results.metrics import METRICS, check_metrics
-from results.records.opening import Selection
+
+if TYPE_CHECKING:
+    from results.records.opening import Selection
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -74,6 +77,8 @@ def records_paths(options: argparse.Namespace) -> list[Path]:
 
 def selection(options: argparse.Namespace) -> Selection:
     """Return the selection asked for."""
+    from results.records.opening import Selection
+
     return Selection(
         options.protocol, options.setting, options.dataset, options.algorithm, options.seed
     )

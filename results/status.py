@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import pandas as pd
+from rich.text import Text
 
 from results.aggregate import labelled_in, make_cells, mark_meanings
 from results.output import Output
+from results.records.asked import Asked
 from results.records.frame import Experiments
 from results.records.statuses import MISSING, STATUSES
 from results.tables.text import print_columns
@@ -76,42 +79,86 @@ def failures(frame: pd.DataFrame) -> pd.DataFrame:
     return reasons.groupby(keys, sort=True).size().rename("experiments").reset_index()
 
 
-def print_status(experiments: Experiments, output: Output) -> None:
-    """Print one grid per protocol and setting, the failures with reasons, and what is missing."""
-    cells = make_cells(experiments.frame)
-    for key, part in cells.groupby(level=["protocol", "setting"], sort=False):
-        protocol, setting = map(str, key)
-        output.console.print(
-            f"\n[bold]{SETTINGS.get(setting, setting)}, protocol {protocol}[/bold]: "
-            f"{len(part)} cells, {int(part['n_ok'].sum())} experiments finished"
-        )
-        print_columns(output.console, *_grid(part))
-    legend = "; ".join(f"{mark}: {meaning}" for mark, meaning in mark_meanings(cells).items())
-    output.console.print(f"[dim]n/m: n of m splits finished; {legend}[/dim]")
-    table = failures(experiments.frame)
-    if len(table):
-        output.console.print("\n[bold]Not ok, and why[/bold]")
-        print_columns(
-            output.console,
-            [str(column) for column in table.columns],
-            [[str(value) for value in row] for row in table.to_numpy()],
-        )
-    output.remarks += missing_remarks(cells)
+def print_status(
+    experiments: Experiments | None, output: Output, asked: Sequence[Asked] = ()
+) -> None:
+    """Print one grid per protocol and setting, the failures with reasons, and what is missing.
+
+    Parameters
+    ----------
+    experiments : Experiments or None
+        None if there is no record yet.
+    output : Output
+    asked : sequence of Asked
+        Cells of which experiments were asked for that have no record.
+    """
+    cells = make_cells(experiments.frame) if experiments else None
+    parts = (
+        {}
+        if cells is None
+        else {
+            (str(protocol), str(setting)): part.droplevel(["protocol", "setting"])
+            for (protocol, setting), part in cells.groupby(
+                level=["protocol", "setting"], sort=False
+            )
+        }
+    )
+    for protocol, setting in dict.fromkeys([*parts, *((a.protocol, a.setting) for a in asked)]):
+        part = parts.get((protocol, setting))
+        wanted = [a for a in asked if (a.protocol, a.setting) == (protocol, setting)]
+        n_cells, n_ok = (0, 0) if part is None else (len(part), int(part["n_ok"].sum()))
+        heading = Text(f"\n{SETTINGS.get(setting, setting)}, protocol {protocol}", style="bold")
+        heading.append(f": {n_cells} cells, {n_ok} experiments finished", style="not bold")
+        output.console.print(heading)
+        print_columns(output.console, *_grid(part, wanted))
+    if cells is not None and experiments is not None:
+        legend = "; ".join(f"{mark}: {meaning}" for mark, meaning in mark_meanings(cells).items())
+        output.console.print(Text(f"n/m: n of m splits finished; {legend}", style="dim"))
+        table = failures(experiments.frame)
+        if len(table):
+            output.console.print(Text("\nNot ok, and why", style="bold"))
+            print_columns(
+                output.console,
+                [str(column) for column in table.columns],
+                [[str(value) for value in row] for row in table.to_numpy()],
+            )
+        output.remarks += missing_remarks(cells)
+    output.remarks += asked_remarks(asked)
 
 
-def _grid(part: pd.DataFrame) -> tuple[list[str], Iterator[list[str]]]:
-    grid = part.droplevel(["protocol", "setting"])
-    datasets = sorted(grid.index.unique("dataset"))
-    labels = sorted(grid.index.unique("label"), key=algorithm_order)
-    rows = dict(zip(grid.index, grid.to_dict("records"), strict=True))
+def asked_remarks(asked: Sequence[Asked]) -> list[str]:
+    """Say which experiments that were asked for have no record."""
+    absent: dict[str, list[str]] = {}
+    for cell in asked:
+        where = f"{cell.protocol}, {cell.label}, {cell.setting}, seed {cell.seed}"
+        how_many = f"{cell.missing} of {cell.planned} splits"
+        absent.setdefault(f"asked for and not run ({where}; {how_many})", []).append(cell.dataset)
+    return [f"{where}: {', '.join(names)}" for where, names in absent.items()]
+
+
+def _grid(
+    part: pd.DataFrame | None, asked: Sequence[Asked]
+) -> tuple[list[str], Iterator[list[str]]]:
+    """Return headings and rows of a grid of data sets and algorithms."""
+    known = set() if part is None else set(part.index)
+    missing: Counter[tuple[str, str]] = Counter()
+    for cell in asked:
+        missing[cell.dataset, cell.label] += cell.missing
+    names = [*known, *missing]
+    labels = sorted({label for _, label in names}, key=algorithm_order)
+    rows = {} if part is None else dict(zip(part.index, part.to_dict("records"), strict=True))
+    labelled = frozenset() if part is None else labelled_in(part)
 
     def text(dataset: str, label: str) -> str:
         row = rows.get((dataset, label))
+        not_run = missing[dataset, label]
         if row is None:
-            return MISSING
+            return f"0/{not_run}" if not_run else MISSING
         if row["mark"]:
             return str(row["mark"])
-        return f"{row['n_ok']}/{row['n_expected']}{PARTIAL if row['partial'] else ''}"
+        planned = max(row["n_expected"], row["n_experiments"] + not_run)
+        return f"{row['n_ok']}/{planned}{PARTIAL if row['n_ok'] < planned else ''}"
 
-    heads = [flagged(label, labelled_in(part)) for label in labels]
+    heads = [flagged(label, labelled) for label in labels]
+    datasets = sorted({dataset for dataset, _ in names})
     return ["data set", *heads], ([d, *(text(d, label) for label in labels)] for d in datasets)

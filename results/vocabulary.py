@@ -61,12 +61,19 @@ def display_name(label: str) -> str:
     'iForest (max_samples=64)'
     >>> display_name("orca‡")
     'Orca‡'
+
+    An algorithm of one's own may be named as one of the paper's is printed:
+
+    >>> display_name("LOF"), display_name("LOF(n_neighbors=5)")
+    ('LOF, own', 'LOF, own (n_neighbors=5)')
     """
     if label.endswith(LABELLED):
         return display_name(label.removesuffix(LABELLED)) + LABELLED
     name, parenthesis, variant = label.partition("(")
     base, _, suffix = name.partition("_")
     printed = PAPER_ALGORITHMS.get(base, name)
+    if name.strip() in PAPER_ALGORITHMS.values():
+        printed = f"{name.strip()}, own"
     remarks = [suffix] if base in PAPER_ALGORITHMS and suffix else []
     if parenthesis:
         remarks.append(variant.removesuffix(")"))

@@ -18,7 +18,7 @@ from results.ablations.figures import draw
 from results.ablations.studies import STUDIES, TARGET, Study
 from results.figures.style import render
 from results.metrics import METRICS
-from results.output import Output
+from results.output import Output, csv_text
 from results.records.frame import Experiments
 from results.records.provenance import tabulate, warnings_of
 from results.reproduction.document import marked, update
@@ -253,7 +253,7 @@ def to_csv(all_effects: list[Effects]) -> str:
             parts.append(long.assign(metric=metric, **where))
     table = pd.concat(parts, ignore_index=True)
     first = ["study", "protocol", "setting", "dataset", "metric", "level"]
-    return table[first + [name for name in table.columns if name not in first]].to_csv(index=False)
+    return csv_text(table[first + [name for name in table.columns if name not in first]])
 
 
 def _long(table: pd.DataFrame, name: str) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from results.aggregate import CELL
 from results.figures.style import looks, new_figure, styled
 from results.metrics import curve_area, grid
-from results.records.record import Record, RecordError
+from results.records.record import Record
 from results.vocabulary import SETTINGS, format_number
 
 #: Every 5th of the 1000 points is drawn, and the last: finer than a printed line.
@@ -40,7 +40,9 @@ class MeanCurve:
 Curves = dict[tuple[str, str, str, str], dict[str, MeanCurve]]
 
 
-def mean_curves(records: Iterable[Record], frame: pd.DataFrame, cells: pd.DataFrame) -> Curves:
+def mean_curves(
+    records: Iterable[Record], frame: pd.DataFrame, cells: pd.DataFrame, remarks: list[str]
+) -> Curves:
     """Average the curves of each cell that has a value, reading the records once.
 
     Parameters
@@ -49,6 +51,8 @@ def mean_curves(records: Iterable[Record], frame: pd.DataFrame, cells: pd.DataFr
     frame : DataFrame
         The selected experiments; it says under which names each record goes.
     cells : DataFrame
+    remarks : list of str
+        Curves that cannot be decoded are left out and named here.
 
     Returns
     -------
@@ -67,11 +71,12 @@ def mean_curves(records: Iterable[Record], frame: pd.DataFrame, cells: pd.DataFr
             try:
                 curve = record.curves[name]
             except ValueError as error:
-                raise RecordError(
-                    f"record {record.key[:16]} ({record.dataset}, {record.label}, "
-                    f"{record.setting}, {record.protocol}, seed {record.seed}, split "
-                    f"{record.split}): {error}; remove it and run it again"
-                ) from error
+                remarks.append(
+                    f"left out of the curves: record {record.key[:16]} ({record.dataset}, "
+                    f"{record.label}, {record.setting}, {record.protocol}, seed {record.seed}, "
+                    f"split {record.split}): {error}; remove it and run it again"
+                )
+                continue
             running = into.setdefault(name, MeanCurve(np.zeros_like(curve)))
             running.total += curve
             running.count += 1

@@ -15,7 +15,8 @@ from results.figures.ranks import critical_difference_diagram
 from results.figures.scatter import comparison_scatter
 from results.figures.style import looks, render
 from results.metrics import METRICS
-from results.output import Output, safe
+from results.output import Output
+from results.records.files import safe_name
 from results.records.frame import Experiments
 from results.reproduction.comparison import compare
 from results.statistics.write import sections
@@ -80,7 +81,7 @@ def draw_all(experiments: Experiments) -> Iterator[Drawn]:
     for protocol, group in cells.groupby(level="protocol", sort=False):
         own = [label for label in labels if label in group.index.unique("label")]
         yield Drawn(
-            f"time_{safe(str(protocol))}",
+            f"time_{safe_name(str(protocol))}",
             "time",
             f"Seconds against the number of points, protocol {protocol}.",
             time_figure(group, own, look),
@@ -103,14 +104,14 @@ def _curves(experiments: Experiments) -> Iterator[Drawn]:
     if experiments.records is None:
         return
     cells = make_cells(experiments.frame)
-    curves = mean_curves(experiments.records, experiments.frame, cells)
+    curves = mean_curves(experiments.records, experiments.frame, cells, experiments.remarks)
     datasets = sorted(experiments.frame["dataset"].unique())
     pairs = {(protocol, label) for protocol, _, _, label in curves}
     for protocol in dict.fromkeys(cells.index.get_level_values("protocol")):
         for label in in_order(cells.index.get_level_values("label")):
             if (protocol, label) in pairs:
                 yield Drawn(
-                    f"curves_{safe(label)}_{safe(protocol)}",
+                    f"curves_{safe_name(label)}_{safe_name(protocol)}",
                     "curves",
                     f"{display_name(label)}, protocol {protocol}: mean ROC and precision-recall "
                     "curves with their areas.",
@@ -124,7 +125,8 @@ def write_figures(experiments: Experiments, output: Output) -> None:
     for drawn in draw_all(experiments):
         groups.add(drawn.group)
         for kind in ("pdf", "png"):
-            output.write(f"figures/{safe(drawn.name)}.{kind}", render(drawn.figure, kind))
+            output.write(f"figures/{drawn.name}.{kind}", render(drawn.figure, kind))
+    output.remarks += experiments.remarks
     for group, reason in (
         ("comparison", "no cell of the paper's protocol has a value to compare"),
         ("ranks", "no three algorithms share two data sets"),

@@ -9,20 +9,26 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-#: First byte of what `encode_curve` writes. Without it, zlib's own first byte follows: records of
-#: earlier versions hold the bytes of the numbers themselves, put side by side by significance.
+from results.metrics.curves import GRID_POINTS
+
+#: First byte of an encoded curve: it names the encoding.
 _SECOND_DIFFERENCES = b"\x02"
+_BYTES = 8 * GRID_POINTS
 
 
 def encode_curve(values: NDArray[np.float64]) -> str:
-    """Return a float64 vector as text, without loss.
+    """Return a curve as text, without loss.
 
     The bit patterns are taken as integers and differenced twice, modulo 2**64. Curves are linear
-    between few points, where that leaves next to nothing for zlib to write.
+    between few points, where nearly all second differences are 0 and zlib writes next to nothing.
+
+    Parameters
+    ----------
+    values : ndarray of shape (1000,)
     """
     array = np.ascontiguousarray(values, dtype="<f8")
-    if array.ndim != 1:
-        raise ValueError(f"a curve is one-dimensional, got shape {array.shape}")
+    if array.shape != (GRID_POINTS,):
+        raise ValueError(f"a curve has shape ({GRID_POINTS},), not {array.shape}")
     bits = array.view("<u8")
     for _ in range(2):
         bits = np.diff(bits, prepend=np.uint64(0))
@@ -31,24 +37,25 @@ def encode_curve(values: NDArray[np.float64]) -> str:
 
 
 def decode_curve(text: str) -> NDArray[np.float64]:
-    """Return the vector that :func:`encode_curve` wrote, in this or an earlier version.
+    """Return the curve that :func:`encode_curve` wrote.
 
     Raises
     ------
     ValueError
-        If the text is damaged.
+        If the text is damaged, or holds another number of points: no more than the bytes of a
+        curve are decompressed.
     """
     try:
-        data = base64.b64decode(text)
-        if data.startswith(_SECOND_DIFFERENCES):
-            bits = np.frombuffer(zlib.decompress(data[1:]), dtype="<u8")
-            for _ in range(2):
-                bits = np.cumsum(bits, dtype=np.uint64)
-        else:
-            planes = np.frombuffer(zlib.decompress(data), dtype=np.uint8)
-            bits = np.ascontiguousarray(planes.reshape(8, -1).T).reshape(-1).view("<u8")
+        data = base64.b64decode(text, validate=True)
+        stream = zlib.decompressobj()
+        plain = stream.decompress(data[1:], _BYTES + 1)
     except (zlib.error, ValueError) as error:
         raise ValueError(f"a curve is damaged: {error}") from error
+    if not data.startswith(_SECOND_DIFFERENCES) or len(plain) != _BYTES or not stream.eof:
+        raise ValueError(f"a curve is damaged: it does not hold {GRID_POINTS} points")
+    bits = np.frombuffer(plain, dtype="<u8")
+    for _ in range(2):
+        bits = np.cumsum(bits, dtype=np.uint64)
     return bits.view("<f8").astype(np.float64, copy=False)
 
 

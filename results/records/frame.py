@@ -13,7 +13,7 @@ import pandas as pd
 
 from results.metrics import METRICS, USUAL_METRICS
 from results.records.ambiguity import drop_superseded, tell_apart
-from results.records.opening import Search, Selection, matches, open_records
+from results.records.opening import Search, Selection, left_out, matches, open_records
 from results.records.record import Record
 
 #: What names an experiment to a reader; two records must not share all of it.
@@ -57,8 +57,7 @@ def load_experiments(*paths: Path, selection: Selection | None = None) -> Experi
     """
     store = open_records(*paths)
     experiments = from_records(store, selection, origin=", ".join(map(str, paths)))
-    for file, reason in store.unreadable:
-        experiments.remarks.append(f"left out, unreadable: {file} ({reason})")
+    experiments.remarks += left_out(store.unreadable)
     return experiments
 
 
@@ -153,18 +152,15 @@ COLUMNS = [
 ]
 
 
-def export_csv(frame: pd.DataFrame, path: Path) -> int:
-    """Write the experiments to a CSV file, sorted, with all digits; return how many.
+def exported(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return what ``export`` writes: one row per experiment, sorted.
 
     Metrics that are not recorded under every protocol have a column where an experiment holds one.
     """
     order = ["dataset", "algorithm", "variant", "setting", "protocol", "seed", "split", "key"]
     after = COLUMNS.index(USUAL_METRICS[-1]) + 1
     further = [m for m in METRICS if m not in USUAL_METRICS and frame[m].notna().any()]
-    rows = frame.sort_values(order)[[*COLUMNS[:after], *further, *COLUMNS[after:]]]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    rows.to_csv(path, index=False, lineterminator="\n")
-    return len(rows)
+    return frame.sort_values(order)[[*COLUMNS[:after], *further, *COLUMNS[after:]]]
 
 
 def _targets(value: Any) -> Iterator[str]:

@@ -36,7 +36,8 @@ class PackedFile:
         self.unreadable: list[tuple[Path, str]] = []
 
     def __iter__(self) -> Iterator[Record]:
-        return read_packed(self.file)
+        self.unreadable = []
+        yield from read_packed(self.file, self.unreadable)
 
     def __len__(self) -> int:
         return count_packed(self.file)
@@ -101,8 +102,13 @@ def _parts(path: Path) -> list[Records]:
 
 
 def packed_files(folder: Path) -> list[Path]:
-    """Return the packed files in a folder, sorted; none if it is no folder."""
+    """Return the packed files in a folder, sorted; none if it is not a folder."""
     return sorted(folder.glob("*.parquet")) if folder.is_dir() else []
+
+
+def left_out(unreadable: Iterable[tuple[Path, str]]) -> list[str]:
+    """Return a remark for each record that could not be read."""
+    return [f"left out, unreadable: {file} ({reason})" for file, reason in unreadable]
 
 
 class SelectionError(ValueError):
@@ -246,9 +252,13 @@ class Search:
         return f"no record has {what} {pattern!r}; there are: {known}"
 
 
-def no_records(origin: str, hint: str = "") -> FileNotFoundError:
+class NoRecordsError(FileNotFoundError):
+    """There is no record in a place."""
+
+
+def no_records(origin: str, hint: str = "") -> NoRecordsError:
     """Return the error that there is no record in a place."""
     hint = hint or (
         "run some: python -m runners (or look at the published ones: --records results/runs)"
     )
-    return FileNotFoundError(f"no records in {origin}; {hint}")
+    return NoRecordsError(f"no records in {origin}; {hint}")

@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import json
 import math
-import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -22,7 +21,8 @@ import pyarrow.parquet as pq
 
 from results.metrics import METRICS, USUAL_METRICS
 from results.records.encoding import Curves
-from results.records.record import Record
+from results.records.files import replacing
+from results.records.record import Record, RecordError, parse_record
 from results.records.statuses import STATUSES
 from results.records.store import RecordStore
 
@@ -33,7 +33,7 @@ _NUMBERS = ("fit_seconds", "score_seconds", "peak_memory_mb")
 _CURVES = ("roc", "pr")
 _READ = ["record", *(f"curve_{name}" for name in _CURVES)]
 _BATCH = 500
-#: An absolute path of three parts or more, that is no part of an address; the last two are kept.
+#: An absolute path of three parts or more, that is not a part of an address; the last two are kept.
 _ABSOLUTE = re.compile(r"(?<![\w:/.])/(?:[^\s/:'\"]+/)+([^\s/:'\"]+/[^\s/:'\"]+)")
 
 
@@ -53,7 +53,7 @@ def _schema(metrics: Iterable[str]) -> pa.Schema:
 
 
 class PackError(ValueError):
-    """A file is no pack of records; the message says why."""
+    """A file is not a pack of records; the message says why."""
 
 
 def pack(records: Iterable[Record], path: Path, *, curves: bool = True, paths: bool = True) -> int:
@@ -87,44 +87,59 @@ def pack(records: Iterable[Record], path: Path, *, curves: bool = True, paths: b
     )
     held = [m for m in METRICS if m in USUAL_METRICS or any(row[m] is not None for row in order)]
     schema = _schema(held)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with pq.ParquetWriter(
+    with (
+        replacing(path) as temporary,
+        pq.ParquetWriter(
             temporary,
             schema,
             compression="zstd",
             compression_level=19,
             use_dictionary=list(_NAMES),
             write_page_checksum=True,
-        ) as writer:
-            for start in range(0, len(order), _BATCH):
-                writer.write_table(pa.Table.from_pylist(order[start : start + _BATCH], schema))
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+        ) as writer,
+    ):
+        for start in range(0, len(order), _BATCH):
+            writer.write_table(pa.Table.from_pylist(order[start : start + _BATCH], schema))
     return len(order)
 
 
-def read_packed(path: Path) -> Iterator[Record]:
+def read_packed(path: Path, unreadable: list[tuple[Path, str]] | None = None) -> Iterator[Record]:
     """Yield the records of a packed file.
+
+    Parameters
+    ----------
+    path : Path
+    unreadable : list of (Path, str), optional
+        Rows that do not hold a valid record are left out, and what is wrong with them is added
+        here.
 
     Raises
     ------
     PackError
-        If the file is no Parquet file, not one that :func:`pack` wrote, or damaged. Damage may show
-        only after some records.
+        If the file is not a Parquet file, not one that :func:`pack` wrote, or damaged; without
+        `unreadable` also for a row that does not hold a valid record. Damage may show only after
+        some records.
     FileNotFoundError, IsADirectoryError
         If there is no such file.
     """
+    number = 0
     with _open(path) as file:
         try:
             for batch in file.iter_batches(_BATCH, columns=_READ):
                 for row in batch.to_pylist():
-                    yield _record(row)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            # Arrow, the JSON parser and the record each say in their own way that bytes are not
-            # what was written.
+                    number += 1
+                    try:
+                        record = _record(row)
+                    except RecordError as error:
+                        if unreadable is None:
+                            raise
+                        unreadable.append((path, f"row {number}: {error}"))
+                    else:
+                        yield record
+        except RecordError as error:
+            raise PackError(f"{path} is damaged: row {number}: {error}") from error
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            # Arrow says in several ways that the bytes are not those that were written.
             raise PackError(f"{path} is damaged: {type(error).__name__}: {error}") from error
 
 
@@ -142,7 +157,7 @@ def _open(path: Path) -> pq.ParquetFile:
     try:
         file = pq.ParquetFile(path, page_checksum_verification=True)
     except pa.ArrowInvalid as error:
-        raise PackError(f"{path} is no Parquet file: {error}") from error
+        raise PackError(f"{path} is not a Parquet file: {error}") from error
     except (OSError, ValueError) as error:
         raise PackError(f"{path} is damaged: {error}") from error
     found = (file.schema_arrow.metadata or {}).get(_FORMAT_KEY)
@@ -155,17 +170,30 @@ def _open(path: Path) -> pq.ParquetFile:
 
 
 def _record(row: dict[str, Any]) -> Record:
-    plain = json.loads(row["record"])
-    plain["curves"] = {
-        name: base64.b64encode(row[f"curve_{name}"]).decode("ascii")
-        for name in _CURVES
-        if row[f"curve_{name}"] is not None
-    }
-    return Record.from_dict(plain)
+    if not isinstance(row["record"], str):
+        raise RecordError("the column record holds no text")
+    curves = {name: row[f"curve_{name}"] for name in _CURVES}
+    return parse_record(
+        row["record"],
+        {
+            name: base64.b64encode(data).decode("ascii")
+            for name, data in curves.items()
+            if data is not None
+        },
+    )
 
 
-def unpack(path: Path, store: RecordStore) -> dict[str, int]:
+def unpack(
+    path: Path, store: RecordStore, unreadable: list[tuple[Path, str]] | None = None
+) -> dict[str, int]:
     """Merge a packed file into a store.
+
+    Parameters
+    ----------
+    path : Path
+    store : RecordStore
+    unreadable : list of (Path, str), optional
+        As of :func:`read_packed`.
 
     Returns
     -------
@@ -178,10 +206,10 @@ def unpack(path: Path, store: RecordStore) -> dict[str, int]:
     PackError
         As :func:`read_packed`; nothing is merged then.
     """
-    for _ in read_packed(path):
-        pass  # damage far down in the file is to be met before anything is written
+    for _ in read_packed(path, None if unreadable is None else []):
+        pass  # damage far down in the file must show before anything is written
     counts = {"added": 0, "replaced": 0, "kept": 0}
-    for record in read_packed(path):
+    for record in read_packed(path, unreadable):
         known = store.get(record.key)
         if known is None:
             counts["added"] += 1

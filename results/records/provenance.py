@@ -35,7 +35,8 @@ def _folded(provenance: dict[str, Any]) -> dict[str, Any]:
     folded = dict(provenance)
     if "dirty" in folded:
         dirty = folded.pop("dirty")
-        state = {True: _UNCOMMITTED, False: "nothing uncommitted"}.get(dirty, "state unknown")
+        clean = "nothing uncommitted" if dirty is False else "state unknown"
+        state = _UNCOMMITTED if dirty is True else clean
         folded["commit"] = f"{folded.get('commit') or 'none'}, {state}"
     if isinstance(folded.get("threads"), dict):
         folded["threads"] = _threads(folded["threads"])
@@ -52,10 +53,9 @@ def _threads(variables: dict[str, Any]) -> str:
 def _moment(value: str) -> str:
     """Return a moment in one notation: some are recorded as seconds since 1970."""
     try:
-        seconds = float(value)
-    except ValueError:
+        return datetime.fromtimestamp(float(value), UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError):
         return value
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
 def tabulate(frame: pd.DataFrame) -> pd.DataFrame:

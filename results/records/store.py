@@ -87,6 +87,17 @@ class RecordStore:
         self._paths[record.key[:_KEY_CHARS]] = path
         return path
 
+    def remove(self, key: str) -> None:
+        """Remove the record with this key, if there is one, and folders left empty."""
+        path = self.locate([key]).get(key)
+        if path is None:
+            return
+        path.unlink(missing_ok=True)
+        del self._paths[key[:_KEY_CHARS]]
+        for folder in (path.parent, path.parent.parent):
+            with contextlib.suppress(OSError):  # not empty
+                folder.rmdir()
+
     def __iter__(self) -> Iterator[Record]:
         """Read every record, in the order of the paths."""
         self.unreadable = []

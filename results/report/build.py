@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from results.aggregate import make_cells
 from results.figures.style import render
 from results.figures.write import draw_all
-from results.output import Output, safe
+from results.output import Output
 from results.records.frame import Experiments
 from results.records.provenance import tabulate, warnings_of
 from results.reproduction.comparison import (
@@ -61,6 +61,7 @@ class Image:
 def write_report(experiments: Experiments, output: Output) -> None:
     """Write ``report.html``."""
     output.write("report.html", build_report(experiments))
+    output.remarks += experiments.remarks
 
 
 def build_report(experiments: Experiments) -> str:
@@ -90,7 +91,7 @@ def _context(experiments: Experiments) -> dict[str, Any]:
     for drawn in draw_all(experiments):
         images.setdefault(drawn.group, []).append(
             Image(
-                safe(drawn.name),
+                drawn.name,
                 drawn.group,
                 drawn.caption,
                 _embed(drawn.figure),

@@ -11,7 +11,7 @@ from rich.text import Text
 from results import published
 from results.aggregate import make_cells
 from results.metrics import METRICS, PAPER_METRICS
-from results.output import Output
+from results.output import Output, csv_text
 from results.records.frame import Experiments
 from results.records.statuses import MISSING, NA
 from results.tables.text import markdown, print_columns
@@ -213,7 +213,7 @@ def write_comparison(experiments: Experiments, output: Output) -> pd.DataFrame:
         output.console.print(line)
     if table["uses_labels"].any():
         output.console.print(f"{LABELLED}: {LABELLED_MEANING}")
-    output.write("tables/comparison.csv", table.to_csv(index=False, lineterminator="\n"))
+    output.write("tables/comparison.csv", csv_text(table))
     output.write("tables/comparison.md", to_markdown(table))
     return table
 

@@ -1,4 +1,4 @@
-"""The command ``protocols``: the table of what each departure is worth."""
+"""The command ``departures``: the table of the effect of each departure."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import pandas as pd
 from rich.text import Text
 
 from results.aggregate import make_cells
-from results.output import Output
+from results.output import Output, csv_text
 from results.records.frame import Experiments
 from results.reproduction.departures import Effect, effects, missing
 from results.tables.latex import escape, frame_to_tabular, wrap
 from results.tables.text import markdown, print_columns
 from results.vocabulary import LABELLED, LABELLED_MEANING, display_name, format_number
 
-NAME = "protocols"
-CAPTION = "What each departure of the published protocol is worth"
+NAME = "departures"
+CAPTION = "The effect of each departure of the published protocol"
 NOTE = (
     "All values are ours, none is the paper's. First, second: the two ways in the order in which "
     "the departure names them; means over the data sets (n) on which both have a value, from the "
@@ -75,7 +75,7 @@ def _signed(value: float) -> str:
     return text if text.startswith("-") else f"+{text}"
 
 
-def write_protocols(experiments: Experiments, output: Output) -> None:
+def write_departures(experiments: Experiments, output: Output) -> None:
     """Print and write the table of departures."""
     found = effects(experiments.frame, make_cells(experiments.frame))
     output.remarks += [f"not measured: {name}" for name in missing(found)]
@@ -101,7 +101,7 @@ def to_csv(rows: list[list[str]]) -> str:
     names = [*COLUMNS[:4]]
     for metric in ("roc", "pr"):
         names += [f"{metric}_{what}" for what in ("first", "second", "change", "largest")]
-    return pd.DataFrame(rows, columns=names).to_csv(index=False, lineterminator="\n")
+    return csv_text(pd.DataFrame(rows, columns=names))
 
 
 def to_latex(rows: list[list[str]]) -> str:

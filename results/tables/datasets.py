@@ -7,6 +7,7 @@ import math
 import pandas as pd
 
 from results import published
+from results.output import csv_text
 from results.tables.latex import escape, frame_to_tabular, wrap
 from results.tables.text import markdown
 from results.vocabulary import format_number
@@ -102,4 +103,4 @@ def to_markdown(rows: list[list[str]]) -> str:
 
 def to_csv(rows: list[list[str]]) -> str:
     """Return Table 1 as CSV."""
-    return pd.DataFrame(rows, columns=COLUMNS).to_csv(index=False, lineterminator="\n")
+    return csv_text(pd.DataFrame(rows, columns=COLUMNS))

@@ -6,6 +6,7 @@ The files need the packages booktabs and graphicx (a table wider than the line i
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 
 import pandas as pd
@@ -29,21 +30,81 @@ _SPECIAL = {
     "±": r"\ensuremath{\pm}",
     "≠": r"\ensuremath{\neq}",
     "≤": r"\ensuremath{\leq}",
+    "≥": r"\ensuremath{\geq}",
+    "\u00d7": r"\ensuremath{\times}",
+    "·": r"\ensuremath{\cdot}",
+    "\u2212": r"\ensuremath{-}",
+    "→": r"\ensuremath{\to}",
+    "∞": r"\ensuremath{\infty}",
+    "Δ": r"\ensuremath{\Delta}",
+    "\u2013": "--",
+    "—": "---",
+    "…": r"\dots{}",
+    "\u2018": "`",
+    "\u2019": "'",
+    "“": "``",
+    "”": "''",
+    "°": r"\ensuremath{^\circ}",
+    "ß": r"\ss{}",
+    "æ": r"\ae{}",
+    "ø": r"\o{}",
+    "ł": r"\l{}",
+    "\N{NO-BREAK SPACE}": "~",
+    # At the start of a row it would be taken for the option of the line break before it.
+    "[": "{[}",
     PARTIAL: r"\ensuremath{^\dagger}",
     LABELLED: r"\ensuremath{^\ddagger}",
+}
+_GREEK_CAPITALS = frozenset(
+    ["gamma", "delta", "theta", "lambda", "xi", "pi", "sigma", "upsilon", "phi", "psi", "omega"]
+)
+_ACCENTS = {
+    "\u0300": "`",
+    "\u0301": "'",
+    "\u0302": "^",
+    "\u0303": "~",
+    "\u0304": "=",
+    "\u0306": "u",
+    "\u0307": ".",
+    "\u0308": '"',
+    "\u030b": "H",
+    "\u030c": "v",
+    "\u0327": "c",
 }
 _SWALLOWED = "SWALLOWED"
 
 
 def escape(text: str) -> str:
-    r"""Return `text` with LaTeX's special characters escaped.
+    r"""Return `text` with LaTeX's special characters escaped and all others spelled.
+
+    Letters with an accent, Greek letters and some symbols are printed, what remains by its number.
 
     Examples
     --------
     >>> print(escape("max_features=50%"))
     max\_features=50\%
+    >>> print(escape("[1] \u03b3 \u2265 \u00e9 \u6f22"))
+    {[}1] \ensuremath{\gamma} \ensuremath{\geq} \'{e} \texttt{U+6F22}
     """
-    return "".join(_SPECIAL.get(character, character) for character in text)
+    return "".join(_spelled(character) for character in text)
+
+
+def _spelled(character: str) -> str:
+    r"""Return LaTeX that prints a character under pdfTeX's own fonts, or spells its number."""
+    if character in _SPECIAL:
+        return _SPECIAL[character]
+    if character.isascii():
+        return character if character.isprintable() else " "
+    name = unicodedata.name(character, "")
+    if match := re.fullmatch(r"GREEK (SMALL|CAPITAL) LETTER (\w+)", name):
+        small, letter = match[1] == "SMALL", match[2].lower().replace("lamda", "lambda")
+        if letter in _GREEK_CAPITALS or (small and letter != "omicron"):
+            return rf"\ensuremath{{\{letter if small else letter.capitalize()}}}"
+    base, *accents = list(unicodedata.normalize("NFD", character))
+    if base.isascii() and base.isalpha() and len(accents) == 1 and accents[0] in _ACCENTS:
+        # An accent over an i or j replaces its dot.
+        return rf"\{_ACCENTS[accents[0]]}{{{chr(92) + base if base in 'ij' else base}}}"
+    return rf"\texttt{{U+{ord(character):04X}}}"
 
 
 def table_to_latex(table: Table) -> str:

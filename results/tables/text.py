@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 
+import pandas as pd
 from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from results.output import csv_text
 from results.tables.model import Line, Table
 
 
@@ -91,34 +91,31 @@ def _plain(text: str) -> str:
 
 def table_to_csv(table: Table) -> str:
     """Return the table as CSV: names and metrics as in the records, texts as printed."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     if table.transposed:
         pairs = [
             (line, m) for line in table.lines for m in (("",) if line.spans else table.metrics)
         ]
-        writer.writerow(["algorithm", *(f"{line.key} {m}".strip() for line, m in pairs)])
-        for label in table.algorithms:
-            entries = [table.entry(line, label, metric) for line, metric in pairs]
-            writer.writerow([label, *(entry.plain for entry in entries)])
-        return out.getvalue()
-    columns = [(label, metric) for label in table.algorithms for metric in table.metrics]
-    writer.writerow(["dataset", *(f"{label} {metric}" for label, metric in columns)])
-    for line in table.lines:
-        texts = [
-            ""
-            if line.spans and metric != table.metrics[0]
-            else table.entry(line, label, metric).plain
-            for label, metric in columns
+        columns = ["algorithm", *(f"{line.key} {m}".strip() for line, m in pairs)]
+        rows = [
+            [label, *(table.entry(line, label, metric).plain for line, metric in pairs)]
+            for label in table.algorithms
         ]
-        writer.writerow([line.key, *texts])
-    return out.getvalue()
-
-
-def make_console() -> Console:
-    """Return a console; output that goes to a file or a pipe is not cut to a terminal's width."""
-    console = Console(highlight=False, soft_wrap=False)
-    return console if console.is_terminal else Console(highlight=False, width=200)
+        return csv_text(pd.DataFrame(rows, columns=columns))
+    cells = [(label, metric) for label in table.algorithms for metric in table.metrics]
+    rows = [
+        [
+            line.key,
+            *(
+                ""
+                if line.spans and metric != table.metrics[0]
+                else table.entry(line, label, metric).plain
+                for label, metric in cells
+            ),
+        ]
+        for line in table.lines
+    ]
+    columns = ["dataset", *(f"{label} {metric}" for label, metric in cells)]
+    return csv_text(pd.DataFrame(rows, columns=columns))
 
 
 def print_table(console: Console, table: Table) -> None:

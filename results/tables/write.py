@@ -9,8 +9,9 @@ import pandas as pd
 
 from results.aggregate import make_cells
 from results.metrics import PAPER_METRICS
-from results.output import Output, safe
+from results.output import Output
 from results.published import TABLES
+from results.records.files import safe_name
 from results.records.frame import Experiments
 from results.tables import datasets
 from results.tables.build import build_table
@@ -33,7 +34,7 @@ class Slice:
     def name(self) -> str:
         """File name: the paper's table for its protocol, ``..._<protocol>`` for another."""
         stem = TABLES.get(self.setting, f"table_{self.setting}")
-        return stem if self.protocol == "paper" else f"{stem}_{safe(self.protocol)}"
+        return stem if self.protocol == "paper" else f"{stem}_{safe_name(self.protocol)}"
 
     @property
     def caption(self) -> str:

@@ -16,10 +16,9 @@ from results.ablations.document import FILE, skeleton, write_ablations
 from results.ablations.effects import effects, summarise
 from results.ablations.studies import REFERENCE, STUDIES, TARGET
 from results.cli import main
-from results.output import Output
+from results.output import Output, make_console
 from results.records.frame import from_records
 from results.records.store import RecordStore
-from results.tables.text import make_console
 from tests.results.support import make_record, write_fast
 
 mpl.use("agg")

@@ -16,7 +16,7 @@ from results.reproduction.comparison import (
     verdict,
     write_comparison,
 )
-from results.reproduction.departures_output import write_protocols
+from results.reproduction.departures_output import write_departures
 from results.statistics.write import write_statistics
 from results.status import print_status
 from tests.results.support import make_record
@@ -100,7 +100,7 @@ def test_every_printed_table_marks_who_used_labels(recorder):
         for a, r in (("ocrfsampling_supervised", 0.9), ("ocrfsampling", 0.5), ("lof", 0.7))
     ]
     experiments = from_records(records)
-    for write in (write_comparison, write_statistics, write_protocols, print_status):
+    for write in (write_comparison, write_statistics, write_departures, print_status):
         recorder.text.truncate(0)
         write(experiments, recorder.output)
         printed = recorder.text.getvalue()

@@ -5,7 +5,7 @@ import pytest
 from results.aggregate import make_cells
 from results.records.frame import from_records
 from results.reproduction.departures import effects, missing
-from results.reproduction.departures_output import rows_of, to_csv, to_markdown, write_protocols
+from results.reproduction.departures_output import rows_of, to_csv, to_markdown, write_departures
 from tests.results.support import make_record
 
 
@@ -147,7 +147,7 @@ def test_what_cannot_be_measured_is_named(recorder):
     names = missing(found(records))
     assert "Orca: as run against clean" in names
     assert len(names) == 15
-    write_protocols(from_records(records), recorder.output)
+    write_departures(from_records(records), recorder.output)
     assert "not measured: Orca: as run against clean" in recorder.output.remarks
 
 

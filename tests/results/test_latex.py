@@ -70,7 +70,13 @@ def test_every_layout_compiles_without_overfull_boxes(paper_records, recorder, o
 def test_awkward_names_compile(recorder):
     records = [
         make_record(d, a, variant=v, uses_labels=True)
-        for d in ("a_b", "50%", "x&y{z}~^\\#$")
+        for d in (
+            "a_b",
+            "50%",
+            "x&y{z}~^\\#$",
+            "[1] glass",
+            "\u2265 \u03b3 漢 \u0393 \u0391 é ï ő ł þ",
+        )
         for a, v in (("my_detector", ""), ("lof_text", "n_neighbors=5,p=<3>"))
     ]
     write_tables(from_records(records), TableOptions(), recorder.output)

@@ -42,10 +42,10 @@ def test_store_files_are_the_same_bytes_after_pack_and_unpack(tmp_path):
 
 
 @given(
-    st.floats(allow_nan=False),
+    st.floats(0, 1),
     st.floats(0, allow_infinity=False, allow_nan=False),
     st.text(st.characters(exclude_categories=["Cs"])),
-    st.integers(-(2**62), 2**62),
+    st.integers(0, 2**62),
 )
 def test_any_number_and_text_survives(tmp_path_factory, metric, seconds, text, seed):
     record = make_record(roc=metric, fit_seconds=seconds, seed=seed, traceback=text)
@@ -200,7 +200,7 @@ def test_order_of_records_does_not_change_a_digit(scattered_records):
 
 def test_files_of_other_kinds_are_refused_with_the_reason(tmp_path):
     (tmp_path / "text.parquet").write_text("no")
-    with pytest.raises(PackError, match="no Parquet file"):
+    with pytest.raises(PackError, match="not a Parquet file"):
         list(read_packed(tmp_path / "text.parquet"))
     pq.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
     with pytest.raises(PackError, match="holds no packed records"):

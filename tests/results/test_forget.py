@@ -1,0 +1,104 @@
+"""Records that are not wanted any more, and experiments that were asked for and never ran."""
+
+import json
+
+import pytest
+
+from results.cli import main
+from results.records.store import RecordStore
+from tests.results.support import key_of, make_record, write_fast
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two finished cells, one failed one, and one that was asked for and has no record."""
+    records = [make_record("pima", "lof", split=s, config={"n_splits": 2}) for s in range(2)]
+    records += [make_record("pima", "mine", status="error", split=s) for s in range(2)]
+    records += [make_record("wilt", "lof", split=0, config={"n_splits": 2})]
+    write_fast(tmp_path / "records", records)
+    cells = {}
+    for record in records:
+        cells.setdefault((record.dataset, record.algorithm), []).append(record.key)
+    cells["glass", "lof"] = [key_of("glass", i) for i in range(2)]
+    cells["wilt", "lof"] += [key_of("wilt", 1)]
+    names = {"variant": "", "setting": "novelty", "protocol": "paper", "seed": 0}
+    grid = [
+        {"dataset": dataset, "algorithm": algorithm, "keys": keys} | names
+        for (dataset, algorithm), keys in cells.items()
+    ]
+    (tmp_path / "grid.json").write_text(json.dumps({"cells": grid}))
+    return tmp_path
+
+
+def run(capsys, *arguments):
+    status = main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return status, " ".join(captured.out.split()), captured.err
+
+
+def test_status_shows_what_was_asked_for_and_has_no_record(folder, capsys):
+    status, out, _ = run(capsys, "status", "--output", folder)
+    assert status == 0
+    assert "glass 0/2 --" in out
+    assert "wilt 1/2† --" in out
+    assert "asked for and not run (paper, lof, novelty, seed 0; 2 of 2 splits): glass" in out
+    assert "asked for and not run (paper, lof, novelty, seed 0; 1 of 2 splits): wilt" in out
+    status, out, _ = run(capsys, "status", "--output", folder, "--dataset", "wilt")
+    assert "glass" not in out
+
+
+def test_status_shows_a_grid_of_which_nothing_was_run(folder, capsys):
+    for path in (folder / "records").rglob("*.json"):
+        path.unlink()
+    status, out, _ = run(capsys, "status", "--output", folder)
+    assert status == 0
+    assert "novelty detection, protocol paper: 0 cells, 0 experiments finished" in out
+    assert "glass 0/2" in out
+
+
+def test_a_grid_that_is_not_one_is_refused_by_name(folder, capsys):
+    (folder / "grid.json").write_text('{"cells": [{"dataset": 5}]}')
+    status, _, err = run(capsys, "status", "--output", folder)
+    assert status == 2
+    assert f"{folder / 'grid.json'} does not hold a grid (cells.0.dataset: " in err
+
+
+def test_forget_shows_and_removes_what_is_selected(folder, capsys):
+    arguments = ["forget", "--output", folder, "--algorithm", "mine"]
+    status, out, err = run(capsys, *arguments)
+    assert status == 2
+    assert "paper, novelty, pima, mine, seed 0: 2 error" in out
+    assert "nothing was removed: --yes" in err
+    status, out, _ = run(capsys, *arguments, "--yes")
+    assert status == 0
+    assert "removed 2 records" in out
+    assert {record.label for record in RecordStore(folder / "records")} == {"lof"}
+    assert not (folder / "records" / "pima" / "mine").exists()
+    _, out, _ = run(capsys, "status", "--output", folder)
+    assert "mine" not in out  # it is not asked for any more either
+    assert "glass" in out
+
+
+@pytest.mark.parametrize(("answer", "left"), [("y", 3), ("n", 5), ("", 5)])
+def test_forget_asks(folder, capsys, monkeypatch, answer, left):
+    monkeypatch.setattr("results.records.forget.sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda question: answer)
+    assert run(capsys, "forget", "--output", folder, "--status", "error")[0] == 0
+    assert len(RecordStore(folder / "records")) == left
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "say which records to forget"),
+        (("--status", "bad"), "unknown status 'bad'; there are: ok, timeout"),
+        (("--status", "timeout"), "no selected record has status timeout"),
+        (("--dataset", "pina"), "no record has dataset 'pina'; there are: pima, wilt"),
+        (("--dataset", "pima", "--records", "x.parquet"), "forget removes records from one folder"),
+    ],
+)
+def test_forget_refuses_what_makes_no_sense(folder, capsys, arguments, message):
+    status, _, err = run(capsys, "forget", "--output", folder, *arguments, "--yes")
+    assert status == 2
+    assert message in err
+    assert len(RecordStore(folder / "records")) == 5
