@@ -123,6 +123,35 @@ def tell_apart(
     return frame[~still].reset_index(drop=True), remarks
 
 
+def mixed_versions(frame: pd.DataFrame) -> list[str]:
+    """Say of which cells the experiments were run with several versions of a package.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With the names of a cell and ``versions``: of packages, as JSON text.
+    """
+    cell = ["protocol", "setting", "dataset", "label"]
+    mixed = frame.groupby(cell, sort=True)["versions"].unique()
+    mixed = mixed[mixed.map(len) > 1]
+    cells: dict[str, list[str]] = {}
+    for at, texts in zip(mixed.index, mixed, strict=True):
+        protocol, setting, dataset, label = at
+        found: dict[str, set[str]] = {}
+        for text in texts:
+            for package, version in json.loads(text).items():
+                found.setdefault(package, set()).add(str(version))
+        what = "; ".join(
+            f"{package} {', '.join(sorted(versions))}"
+            for package, versions in sorted(found.items())
+            if len(versions) > 1
+        )
+        if what:
+            where = f"{label} ({protocol}, {setting}) was run with several versions, {what}"
+            cells.setdefault(where, []).append(str(dataset))
+    return [f"{where}: {', '.join(names)}" for where, names in cells.items()]
+
+
 def _differing_leaves(members: pd.DataFrame, scope: Sequence[str], column: str) -> list[str]:
     """Return the dotted names of settings that differ within a scope."""
     changed: set[str] = set()

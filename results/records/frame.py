@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from results.metrics import METRICS, USUAL_METRICS
-from results.records.ambiguity import drop_superseded, tell_apart
+from results.records.ambiguity import drop_superseded, mixed_versions, tell_apart
 from results.records.opening import Search, Selection, left_out, matches, open_records
 from results.records.record import Record
 
@@ -73,6 +73,7 @@ def from_records(
     frame, remarks = drop_superseded(frame)
     frame, told = tell_apart(frame, COORDINATES, SECTIONS)
     remarks += told
+    remarks += mixed_versions(frame)
     # A plain name then means the plain one: `paper` leaves out `paper(anomaly_subset=fixed)`.
     for column in ("protocol", "dataset"):
         if patterns := search.selection.asked()[column]:
@@ -119,6 +120,7 @@ def _row(record: Record) -> dict[str, Any]:
             sorted(target for name in SECTIONS[1:] for target in _targets(config.get(name)))
         ),
         "started": str(record.provenance.get("started", "")),
+        "versions": json.dumps(record.provenance.get("versions") or {}, sort_keys=True),
         "provenance": json.dumps(record.provenance, sort_keys=True, default=str),
     }
     row |= {metric: record.metrics.get(metric, math.nan) for metric in METRICS}

@@ -120,6 +120,7 @@ class _Limits(_Part):
 
 class _Provenance(_Part):
     content: Text | None = None
+    code: Text | None = None
     versions: dict[str, Any] = {}
 
 

@@ -211,3 +211,16 @@ def test_names_told_apart_can_be_selected(pattern, names):
 def test_a_told_apart_name_that_is_not_there_is_refused():
     with pytest.raises(SelectionError, match="selection"):
         from_records(records(), Selection(protocols=("paper(anomaly_subset=fixed)",)))
+
+
+def test_a_cell_run_with_several_versions_of_a_package_is_named():
+    def made(dataset, split, numpy):
+        versions = {"numpy": numpy, "scipy": "1.17"}
+        return make_record(dataset, split=split, provenance={"versions": versions})
+
+    mixed = [made(d, s, f"2.{s}") for d in ("pima", "wilt") for s in (3, 4)]
+    alike = [made("glass", s, "2.4") for s in range(2)]
+    remarks = from_records([*mixed, *alike]).remarks
+    assert remarks == [
+        "iforest (paper, novelty) was run with several versions, numpy 2.3, 2.4: pima, wilt"
+    ]
