@@ -1,1 +1,1 @@
-"""What each choice in OneClassRF is worth: tables, figures and ABLATIONS.md from records alone."""
+"""The effect of each choice in OneClassRF: tables, figures and ABLATIONS.md from records alone."""

@@ -1,6 +1,6 @@
-"""Which single setting to use: the best one of all studies, and what choosing it is really worth.
+"""Which single level to use: the best one of all studies, and the effect of choosing it.
 
-The best of many settings looks better than it is on the data sets that it was chosen on. So the
+The best of many levels looks better than it is on the data sets that it was chosen on. So the
 choice is made again for each data set from the others alone, and its effect there is what counts
 (leave one data set out).
 """

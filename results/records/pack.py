@@ -68,7 +68,7 @@ def pack(records: Iterable[Record], path: Path, *, curves: bool = True, paths: b
     curves : bool
         Whether to keep the curves, which are nearly all of the size.
     paths : bool
-        Whether to keep the names of the machine's folders; see :func:`without_paths`. Everything
+        Whether to keep the names of the machine's folders; see :func:`without_folders`. Everything
         else is always kept without loss.
     """
     rows: dict[str, dict[str, Any]] = {}
@@ -79,7 +79,7 @@ def pack(records: Iterable[Record], path: Path, *, curves: bool = True, paths: b
             # Whole: what is left out of the file takes part in the choice.
             kept[record.key] = record
             thin = record if curves else replace(record, curves=Curves())
-            thin = thin if paths else without_paths(thin)
+            thin = thin if paths else without_folders(thin)
             rows[record.key] = _row(thin)
     # Records that follow one another then differ in little, which is what compression lives on.
     order = sorted(
@@ -222,7 +222,7 @@ def unpack(
     return counts
 
 
-def without_paths(record: Record) -> Record:
+def without_folders(record: Record) -> Record:
     """Return the record without the names of folders of the machine it was made on.
 
     They say nothing about the outcome and are nobody else's business once records are published.

@@ -11,7 +11,7 @@ import pandas as pd
 from results.output import Output
 from results.tables.text import print_columns
 
-#: Differences between experiments that are no reason to doubt them.
+#: Differences between experiments that do not cast doubt on them.
 _MOMENTS = ("started", "finished", "ended")
 # Each data set has a file of its own, and each algorithm of the user's code of its own.
 _VOLATILE = (*_MOMENTS, "pid", "time", "load", "content", "code")

@@ -19,8 +19,8 @@ from results.records.validation import error_in
 
 FORMAT: Final = 1
 
-#: Parts of a configuration that never change an outcome. How a data set is had, and what it is
-#: checked against, do not: the checks make sure that every source serves the same table.
+#: Parts of a configuration that never change an outcome. Where a data set comes from, and what it
+#: is checked against, do not: the checks make sure that every source serves the same table.
 NEUTRAL: Final[Mapping[str, frozenset[str]]] = {
     "dataset": frozenset(
         {"sources", "expected", "expected_repeated", "published", "description", "openml_server"}
@@ -34,7 +34,7 @@ class RecordError(ValueError):
 
 
 def valid_text(text: str) -> str:
-    r"""Write out the lone surrogates of a text, which Python has in names that are no UTF-8.
+    r"""Write out the lone surrogates of a text, which Python has in names that are not UTF-8.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class Record:
             raise RecordError(f"key {self.key!r} is not a hexadecimal digest")
         for name in ("reason", "traceback"):
             if (text := getattr(self, name)) is not None:
-                # Tables and Parquet refuse what is no valid Unicode.
+                # Tables and Parquet refuse what is not valid Unicode.
                 object.__setattr__(self, name, valid_text(text))
 
     @property

@@ -13,7 +13,7 @@ from results.metrics import EXACT_METRICS, METRICS, PAPER_METRICS
 from results.records.frame import Experiments
 from results.records.provenance import tabulate, warnings_of
 from results.reproduction.comparison import compare, headline, only_by_spread, summary_rows
-from results.reproduction.conclusions import claims_table
+from results.reproduction.conclusions import conclusions_table
 from results.reproduction.departures import effects
 from results.reproduction.departures_output import rows_of, to_markdown
 from results.reproduction.reasons import UNEXPLAINED, Reason, explain, reason_for
@@ -51,7 +51,7 @@ def make_blocks(
         "departures": lambda: _departures(experiments.frame, cells),
         "clean": lambda: _clean(experiments),
         "rankings": lambda: rankings(cells),
-        "claims": lambda: claims_table(cells) or _NOTHING,
+        "conclusions": lambda: conclusions_table(cells) or _NOTHING,
     }
     remarks = [
         f"reasons.csv: not needed any more: {r.setting}, {r.dataset}, {r.algorithm}, {r.metric}"

@@ -21,8 +21,8 @@ _SETTING = "novelty"
 _METRICS = {"paper": PAPER_METRICS, "clean": EXACT_METRICS}
 
 
-def claims_table(cells: pd.DataFrame) -> str:
-    """Return the claims and, best first, the algorithms by the figures that each is about.
+def conclusions_table(cells: pd.DataFrame) -> str:
+    """Return the conclusions, each with the algorithms by the figure it is about, the best first.
 
     Means and sums are over all data sets of the paper, and only of algorithms that have a value on
     every one of them. A win is the highest area of a data set as printed, to three digits; who
@@ -46,8 +46,8 @@ def claims_table(cells: pd.DataFrame) -> str:
     if len(sources) == 1:
         return ""
     rows = [
-        [claim, *(make(table) for table in sources.values())]
-        for claim, make in (
+        [conclusion, *(make(table) for table in sources.values())]
+        for conclusion, make in (
             ("the best mean ROC, with LSAD", lambda table: _means(table, "roc")),
             ("the best mean PR", lambda table: _means(table, "pr")),
             ("the best ROC on five data sets", lambda table: _wins(table, "roc")),

@@ -1,4 +1,4 @@
-"""What each departure of the published protocol from its text, or from good practice, is worth.
+"""The effect of each departure of the published protocol from its text or from good practice.
 
 Every departure compares two sets of experiments on the splits that both have, data set by data set.
 """

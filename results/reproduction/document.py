@@ -59,7 +59,7 @@ Differences that only two standard deviations over the splits cover, where above
 
 {wide}
 
-## What the choice of the anomalies is worth
+## The effect of the choice of the anomalies
 
 Where there are more anomalies than a tenth of the normal points, a random subset of them is kept.
 Each row draws several subsets: the spread is that of the means over the splits, one standard
@@ -67,7 +67,7 @@ deviation, and the distance that of the published value, in spreads.
 
 {subsets}
 
-## What the departures are worth
+## The effect of the departures
 
 {departures}
 
@@ -79,7 +79,7 @@ deviation, and the distance that of the published value, in spreads.
 
 ## What the paper concludes from Table 2
 
-{claims}
+{conclusions}
 """
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import scikit_posthocs as sp
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 from results.aggregate import in_order
 from results.metrics import METRICS
@@ -187,11 +188,7 @@ def holm(p_values: np.ndarray) -> np.ndarray:
     >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
     [0.03, 0.06, 0.06]
     """
-    order = np.argsort(p_values, kind="stable")
-    steps = p_values[order] * np.arange(len(p_values), 0, -1)
-    adjusted = np.empty_like(p_values)
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return adjusted
+    return np.asarray(multipletests(p_values, method="holm")[1])
 
 
 def win_tie_loss(values: pd.DataFrame, metric: str) -> pd.DataFrame:

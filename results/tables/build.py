@@ -191,7 +191,7 @@ def _add_times(table: Table, grid: pd.DataFrame, datasets: list[str]) -> None:
         for label in table.algorithms:
             missing = [mark for mark in marks[label] if mark]
             if missing or seconds[label].isna().any():
-                # A sum over fewer data sets is no cumulative time: the mark says why, NA first.
+                # A sum over fewer data sets is not a cumulative time: the mark says why, NA first.
                 text = next((mark for mark in MARK_MEANINGS if mark in missing), "--")
                 table.entries[key, label, ""] = Entry(text)
             else:

@@ -1,4 +1,4 @@
-"""Table 1: the data sets as published, and as the experiments met them."""
+"""Table 1: the data sets as published, and as the experiments used them."""
 
 from __future__ import annotations
 

@@ -4,12 +4,12 @@ import pytest
 
 from results.aggregate import make_cells
 from results.records.frame import from_records
-from results.reproduction.conclusions import claims_table
+from results.reproduction.conclusions import conclusions_table
 from tests.results.support import make_record
 
 
 def rows(records):
-    lines = claims_table(make_cells(from_records(records).frame)).splitlines()
+    lines = conclusions_table(make_cells(from_records(records).frame)).splitlines()
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
@@ -54,4 +54,4 @@ def test_the_clean_protocol_is_judged_by_its_own_metrics():
 
 def test_without_table_2_there_is_nothing_to_say():
     records = [make_record("pima", "lof", setting="outlier")]
-    assert claims_table(make_cells(from_records(records).frame)) == ""
+    assert conclusions_table(make_cells(from_records(records).frame)) == ""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from results.cli import main
-from results.records.pack import read_packed, without_paths
+from results.records.pack import read_packed, without_folders
 from results.reproduction.document import FILE_NAME
 
 ROOT = Path(__file__).parents[2]
@@ -46,4 +46,4 @@ def test_the_published_run_fits_and_names_no_folder_of_a_machine():
     assert sum(path.stat().st_size for path in kept) < 20e6
     for path in sorted(PUBLISHED.rglob("*.parquet")):
         for record in read_packed(path):
-            assert without_paths(record) == record
+            assert without_folders(record) == record
