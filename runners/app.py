@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
-from hydra.errors import HydraException
 from omegaconf import DictConfig
-from omegaconf.errors import OmegaConfBaseException
 
 from runners import launcher
 from runners.composition import Composed, Composer
@@ -20,6 +18,8 @@ from runners.configuration import CellFactory
 from runners.grid import run_grid
 from runners.isolation.pool import POOL
 from runners.kernels import drop_stale_kernels
+from runners.mistakes import MISUSE, in_words, parse_overrides
+from runners.own_folders import check_names, own_folders, unreadable
 from runners.summary import Summary, UsageError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,11 +31,21 @@ launcher.register()
 def run_cell(config: DictConfig) -> Summary:
     """Run one cell: Hydra's task function, here and in the jobs of other launchers."""
     hydra_part = HydraConfig.get()
+    chosen = hydra_part.runtime.choices.get("hydra/launcher")
+    if chosen != "grid" and "SUBMITIT_EXECUTOR" not in os.environ:
+        raise UsageError(f"hydra/launcher={chosen} launches the jobs of a sweep: add -m")
     factory = CellFactory(Composer(hydra_part))
     return run_grid([factory.cell(Composed.from_config(config, hydra_part))])
 
 
-class _Misuse(BaseException):
+# Options of Hydra's that take a value, as the next argument.
+_WITH_VALUE = (
+    *("--config-dir", "-cd", "--config-path", "-cp", "--config-name", "-cn"),
+    *("--package", "-p", "--cfg", "-c", "--experimental-rerun"),
+)
+
+
+class Misuse(BaseException):
     """Carries the message of a `UsageError` through Hydra."""
 
 
@@ -44,7 +54,7 @@ def _task(config: DictConfig) -> Summary:
         summary = run_cell(config)
     except UsageError as error:
         # Hydra announces an Exception by "Error executing job", and lets others pass.
-        raise _Misuse(str(error)) from None
+        raise Misuse(str(error)) from None
     launcher.SUMMARIES.append(summary)
     return summary
 
@@ -72,9 +82,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         config_path=str(ROOT / "conf"), config_name="config", version_base="1.3"
     )(_task)
     try:
-        application()
-    except (HydraException, OmegaConfBaseException, UsageError, _Misuse) as error:
-        print(error_in_words(error), file=sys.stderr)
+        with said_in_words(given):
+            application()
+    except Misuse as error:
+        print(error, file=sys.stderr)
         return USAGE_ERROR
     finally:
         POOL.close()
@@ -82,20 +93,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return summary.exit_status
 
 
-def error_in_words(error: BaseException) -> str:
-    """Return Hydra's message with its cause, and the valid names where Hydra gives none."""
-    parts = [str(error)]
-    cause = error.__cause__
-    while cause is not None:
-        if str(cause) not in parts:
-            parts.append(str(cause))
-        cause = cause.__cause__
-    text = "\n".join(parts)
-    mistyped = re.search(r"full_key: ([\w.]+)", text)
-    if mistyped and "is not in struct" in text:
-        parent, _, _ = mistyped[1].rpartition(".")
-        node = getattr(cause or error.__cause__, "parent_node", None) if error.__cause__ else None
-        if isinstance(node, DictConfig):
-            names = ", ".join(sorted(str(name) for name in node if name != "_target_"))
-            text += f"\nValid names in {parent or 'the configuration'}: {names}"
-    return text
+@contextlib.contextmanager
+def said_in_words(arguments: Sequence[str]) -> Iterator[None]:
+    """Check a command line, and turn what Hydra finds wrong with it into a `Misuse`."""
+    flags = _flags(arguments)
+    folders: list[Path] = []
+    try:
+        folders += own_folders(flags, parse_overrides([a for a in arguments if a not in flags]))
+        check_names(folders)
+        yield
+    except UnicodeDecodeError as error:
+        for words in unreadable(folders):
+            raise Misuse(words) from error
+        raise
+    except MISUSE as error:
+        raise Misuse(in_words(error)) from error
+
+
+def _flags(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments that are no overrides: options, and what follows those that take one."""
+    flags: list[str] = []
+    for argument in arguments:
+        before = flags[-1] if flags else ""
+        follows = before in _WITH_VALUE or (before in ("--info", "-i") and "=" not in argument)
+        if argument.startswith("-") or follows:
+            flags.append(argument)
+        else:
+            flags.append("")
+    return [flag for flag in flags if flag]

@@ -6,12 +6,11 @@ import sys
 from collections.abc import Sequence
 
 from hydra import compose, initialize_config_dir
-from hydra.errors import HydraException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from runners import launcher
-from runners.app import ROOT, USAGE_ERROR, error_in_words
+from runners.app import ROOT, USAGE_ERROR, Misuse, said_in_words
 from runners.conformance import run_checks
 from runners.detectors import DetectorError, build
 from runners.kernels import drop_stale_kernels
@@ -36,14 +35,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     drop_stale_kernels()
     launcher.register()
     try:
-        with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
+        with (
+            said_in_words(overrides),
+            initialize_config_dir(str(ROOT / "conf"), version_base="1.3"),
+        ):
             config = compose("config", overrides)
         algorithm = OmegaConf.to_container(config.algorithm, resolve=True)
         assert isinstance(algorithm, dict)
         parameters = {str(name): value for name, value in algorithm.items()}
         build(parameters, random_state=0)
-    except (HydraException, OmegaConfBaseException, DetectorError) as error:
-        print(error_in_words(error), file=sys.stderr)
+    except (Misuse, OmegaConfBaseException, DetectorError) as error:
+        print(error, file=sys.stderr)
         return USAGE_ERROR
     results = run_checks(lambda random_state: build(parameters, random_state))
     for result in results:

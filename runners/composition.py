@@ -13,11 +13,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from hydra import compose
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from runners.summary import UsageError
 
 _OVERRIDE = re.compile(r"(?:\+\+|\+|~)?(\w+)(?:[./][\w./]+)?(?:=.*)?", re.DOTALL)
 
@@ -36,11 +40,14 @@ class Composed:
         The chosen options of all groups, by group.
     overrides : tuple of str
         The overrides that were applied, without those of Hydra's own options.
+    folders : tuple of Path
+        The folders of the search path, in its order.
     """
 
     unresolved: Plain
     choices: Mapping[str, Any]
     overrides: tuple[str, ...]
+    folders: tuple[Path, ...] = ()
 
     @classmethod
     def from_config(cls, config: DictConfig, hydra: Any) -> Composed:
@@ -50,20 +57,33 @@ class Composed:
         return cls(
             {str(name): value for name, value in plain.items() if name != "hydra"},
             dict(hydra.runtime.choices),
-            tuple(hydra.overrides.task),
+            tuple(_texts(hydra.overrides.task)),
+            tuple(Path(s.path) for s in hydra.runtime.config_sources if s.schema == "file"),
         )
+
+    def file_of(self, group: str) -> Path | None:
+        """Return the YAML file of the chosen option of a group; None if none was chosen."""
+        choice = self.choices.get(group)
+        for folder in self.folders if choice else ():
+            if (path := folder / group / f"{choice}.yaml").is_file():
+                return path
+        return None
 
     def resolved(self) -> Plain:
         """Return the configuration with its interpolations resolved.
 
         Raises
         ------
-        omegaconf.errors.OmegaConfBaseException
+        UsageError
             If an interpolation leads nowhere, or a mandatory value is missing.
         """
-        resolved = OmegaConf.to_container(
-            OmegaConf.create(self.unresolved), resolve=True, throw_on_missing=True
-        )
+        try:
+            resolved = OmegaConf.to_container(
+                OmegaConf.create(self.unresolved), resolve=True, throw_on_missing=True
+            )
+        except OmegaConfBaseException as error:
+            reason = str(error).partition("\n")[0]
+            raise UsageError(f"{error.full_key}: {reason}") from error
         assert isinstance(resolved, dict)
         return {str(name): value for name, value in resolved.items()}
 
@@ -79,7 +99,7 @@ class Composer:
 
     def __init__(self, hydra: Any):
         self._name = str(hydra.job.config_name)
-        self._fixed = [str(override) for override in hydra.overrides.hydra]
+        self._fixed = _texts(hydra.overrides.hydra)
         self._known: dict[tuple[str, ...], Composed] = {}
 
     def compose(self, overrides: Sequence[str]) -> Composed:
@@ -118,7 +138,7 @@ class Composer:
                 composed[axis] = part.unresolved.get(axis)
                 choices |= _own_choices(part.choices, axis)
             if independent:
-                yield Composed(composed, choices, tuple(job))
+                yield Composed(composed, choices, tuple(job), base.folders)
             else:
                 yield self.compose(job)
 
@@ -140,6 +160,13 @@ class Composer:
             for part in ("unresolved", "choices")
         )
         return composed if same and axis in composed.unresolved else None
+
+
+def _texts(overrides: Any) -> list[str]:
+    """Return Hydra's list of overrides, in which ``${...}`` is part of a text."""
+    plain = OmegaConf.to_container(overrides, resolve=False)
+    assert isinstance(plain, list)
+    return [str(text) for text in plain]
 
 
 def _axes(overrides: Sequence[str]) -> dict[str, tuple[str, ...]] | None:

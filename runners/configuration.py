@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
+
+from omegaconf import OmegaConf
 
 from datasets import DataError, content_key
 from datasets.protocols import protocol_from
 from runners.composition import Composed, Composer, Plain
 from runners.experiment import Cell
+from runners.mistakes import GROUPS
 from runners.own_code import own_code, targets
+from runners.own_folders import CONF
 from runners.summary import UsageError
 
 #: How many splits a cell has where neither the command line nor the protocol says so.
@@ -58,23 +63,32 @@ class CellFactory:
     def _cell(self, composed: Composed, resolved: Plain) -> Cell:
         for group in _GROUPS:
             if not isinstance(resolved.get(group), dict):
-                raise UsageError(f"{group} is missing; choose one with {group}=NAME")
+                file = composed.file_of(group)
+                raise UsageError(
+                    f"{file} holds no keys: a {group} is written as lines NAME: VALUE"
+                    if file
+                    else f"{group} is missing; choose one with {group}=NAME"
+                )
+        _check_keys(composed, resolved)
         resolved = {**resolved, "protocol": _protocol(resolved)}
         if resolved["n_splits"] is None:
             seeds = resolved["protocol"]["seeds"]
             resolved["n_splits"] = len(seeds) if seeds else _N_SPLITS
         algorithm = str(composed.choices.get("algorithm") or "algorithm")
         variant = self._variant(composed, algorithm, resolved["algorithm"])
-        content = self._content(resolved["dataset"])
+        _check_name(composed, resolved["dataset"])
+        try:
+            content = self._content(resolved["dataset"])
+        except DataError as error:
+            file = composed.file_of("dataset")
+            own = file is not None and not file.is_relative_to(CONF)
+            raise UsageError(f"{file}: {error}" if own else str(error)) from error
         return Cell(algorithm, variant, resolved, content, self._code(resolved))
 
     def _content(self, dataset: Plain) -> str | None:
         definition = json.dumps(dataset, sort_keys=True)
         if definition not in self._contents:
-            try:
-                self._contents[definition] = content_key(dataset)
-            except DataError as error:
-                raise UsageError(str(error)) from error
+            self._contents[definition] = content_key(dataset)
         return self._contents[definition]
 
     def _code(self, resolved: Plain) -> str | None:
@@ -121,6 +135,35 @@ def _protocol(resolved: Plain) -> Plain:
             f"n_splits={n_splits}, but protocol {protocol.name!r} has {len(protocol.seeds)} seeds"
         )
     return protocol.described()
+
+
+@functools.cache
+def _known_keys() -> frozenset[str]:
+    """Return the top-level keys that mean something."""
+    primary = OmegaConf.load(CONF / "config.yaml")
+    return frozenset({*map(str, primary), *GROUPS} - {"defaults", "hydra"})
+
+
+def _check_keys(composed: Composed, resolved: Plain) -> None:
+    """Refuse a top-level key that nothing reads: ``+n_split=3`` would be silently ignored."""
+    for name in resolved:
+        if name not in _known_keys() and f"${{{name}" not in str(composed.unresolved):
+            raise UsageError(
+                f"{name}: nothing reads this key; there are {', '.join(sorted(_known_keys()))}"
+            )
+
+
+def _check_name(composed: Composed, dataset: Plain) -> None:
+    """Refuse data of the user's own under the name of a data set that the project has."""
+    file, name = composed.file_of("dataset"), str(dataset.get("name"))
+    taken = CONF / "dataset" / f"{name}.yaml"
+    if file is None or file == taken or not taken.is_file():
+        return
+    if not file.is_relative_to(CONF) or file.stem == "custom":
+        raise UsageError(
+            f"{file}: the name {name!r} is that of {taken}; records and tables could not tell the "
+            "two apart: give the data set another name"
+        )
 
 
 def _is_template(composed: Composed, resolved: Plain, choice: str) -> bool:

@@ -47,6 +47,7 @@ _RULES: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
     "runner.retry": ("null, failed or all", lambda v: v in (None, "failed", "all")),
     "runner.preparation_timeout": ("a positive number of seconds", _positive),
     "runner.keep_scores": ("true or false", _boolean),
+    "runner.scheduler": ("null or an address", lambda v: v is None or isinstance(v, str)),
     "runner.progress": (f"one of {', '.join(MODES)}", lambda v: v in MODES),
 }
 
@@ -60,7 +61,13 @@ def check_options(cells: Iterable[Cell]) -> None:
         Naming the first setting that is wrong, and what would be right.
     """
     for cell in cells:
+        for name in cell.config["runner"]:
+            if f"runner.{name}" not in _RULES:
+                known = ", ".join(rule.removeprefix("runner.") for rule in _RULES if "." in rule)
+                raise UsageError(f"runner has no option {name!r}; it has {known}")
         for name, (words, holds) in _RULES.items():
+            if name == "runner.scheduler" and "scheduler" not in cell.config["runner"]:
+                continue
             value: Any = cell.config
             for part in name.split("."):
                 value = value[part]

@@ -1,10 +1,12 @@
 """From the command line to cells: sweeps, variants, grids, mistakes."""
 
 import itertools
+import shlex
 
 import pytest
 
 from runners import app
+from runners.mistakes import parse_overrides
 
 
 def labels(cells):
@@ -108,10 +110,16 @@ def test_the_default_grid_needs_only_bundled_data(composed):
         (["protocol.scale=all"], ["Valid names in protocol:", "scaling"]),
         (["timeout=-1"], ["timeout must be a positive number"]),
         (["n_splits=0"], ["n_splits must be a whole number, at least 1"]),
-        (["runner.retry=some"], ["runner.retry must be null or failed"]),
+        (["runner.retry=some"], ["runner.retry must be null, failed or all"]),
         (["runner.backend=spark"], ["runner.backend must be one of threads, dask"]),
         (["runner.n_jobs=0"], ["runner.n_jobs must be a whole number other than 0"]),
         (["runner.progress=loud"], ["runner.progress must be one of"]),
+        (["+runner.n_job=1"], ["runner has no option 'n_job'; it has", "n_jobs"]),
+        (["+n_split=3"], ["n_split: nothing reads this key; there are", "n_splits"]),
+        (["algorithm=iforst"], ["(did you mean 'iforest'?)"]),
+        (["hydra/launcher=submitit_local"], ["launches the jobs of a sweep: add -m"]),
+        (["hydra.searchpath=[file:///nowhere]"], ["there is no folder file:///nowhere"]),
+        (["--config-dir", "/nowhere"], ["--config-dir: there is no folder /nowhere"]),
     ],
 )
 def test_mistakes_are_named_with_what_would_be_valid(tmp_path, capsys, arguments, expected):
@@ -122,6 +130,139 @@ def test_mistakes_are_named_with_what_would_be_valid(tmp_path, capsys, arguments
         assert words in said
     assert "Traceback" not in said
     assert "Error executing job" not in said
+
+
+def refusal(tmp_path, capsys, *arguments):
+    """Return the single line that a command line is refused with."""
+    assert app.main([*arguments, f"output={tmp_path / 'output'}"]) == app.USAGE_ERROR
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert not (tmp_path / "output").exists()
+    [line] = said.err.splitlines()
+    return line
+
+
+@pytest.mark.parametrize("value", ["''", "null", "' '", ""])
+def test_an_output_without_a_name_is_refused(capsys, value):
+    assert app.main([f"output={value}"]) == app.USAGE_ERROR
+    assert "output must be the name of a folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("argument", "suggested"),
+    [
+        ("data.path=/a=b.csv", 'data.path="/a=b.csv"'),
+        ("data.path=~/x.csv", 'data.path="~/x.csv"'),
+        ("data.path=/é.csv", 'data.path="/é.csv"'),
+        ("data.path=/a(1).csv", 'data.path="/a(1).csv"'),
+        ("data.path=/a;b.csv", 'data.path="/a;b.csv"'),
+        ('data.path=/a"b".csv', 'data.path="/a\\"b\\".csv"'),
+        ("data.anomalies=[ä,1,b=c]", 'data.anomalies=["ä",1,"b=c"]'),
+        ("+algorithm.name=ß", '+algorithm.name="ß"'),
+    ],
+)
+@pytest.mark.parametrize("sweep", [[], ["-m"]])
+def test_what_needs_quotes_is_refused_with_quotes_that_work(
+    tmp_path, capsys, argument, suggested, sweep
+):
+    line = refusal(tmp_path, capsys, *sweep, argument)
+    # In the quotes of a shell, to be pasted.
+    [pasted] = shlex.split(line.partition("; write ")[2])
+    assert pasted == suggested
+    [override] = parse_overrides([pasted])
+    expected = argument.partition("=")[2]
+    value = override.value()
+    if isinstance(value, list):
+        value = f"[{','.join(map(str, value))}]"
+    assert value == expected
+
+
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [
+        ("dataset=40685", "dataset=custom data.openml=40685"),
+        ("dataset=null", "the options of dataset are names"),
+        ("grid=1.5", "the options of grid are names"),
+        ("algorithm=true", "the options of algorithm are names"),
+        ("n_splits", "'n_splits' lacks a value"),
+        ("=3", "overrides are NAME=VALUE"),
+        ("data.anomalies=[1", "must come in pairs"),
+        ("dataset=pima,wilt", "dataset=pima,wilt: several values need -m"),
+        ("data.target=${nowhere}", "Interpolation key 'nowhere' not found"),
+    ],
+)
+def test_what_hydra_cannot_read_is_said_in_one_line(tmp_path, capsys, argument, words):
+    assert words in refusal(tmp_path, capsys, argument)
+
+
+@pytest.mark.parametrize("values", ["40685,40686", "pima,3"])
+def test_numbers_are_no_names_in_a_sweep_either(tmp_path, capsys, values):
+    assert "names" in refusal(tmp_path, capsys, "-m", f"dataset={values}")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"name: [1\n", "own.yaml, line 2, column 1: not YAML: "),
+        (b"name: own\n\tpath: x\n", "own.yaml, line 2, column 1: not YAML: "),
+        (b"name: own\nname: own\n", "found duplicate key name"),
+        (b"name: caf\xe9\n", "own.yaml: byte 9 is not UTF-8"),
+        (b"- a\n- b\n", "own.yaml holds no keys"),
+        (b"", "own.yaml: a data set needs a name"),
+        (b"name: own\npath: ${nowhere}\n", "dataset.path: Interpolation key 'nowhere' not found"),
+        (b"name: own\npath: ???\n", "dataset.path: Missing mandatory value"),
+        (b"name: own\npathh: x.csv\n", "own.yaml: data set 'own': unknown key 'pathh'"),
+    ],
+)
+@pytest.mark.parametrize("sweep", [[], ["-m"]])
+def test_mistakes_in_a_user_s_file_name_the_file(
+    tmp_path, capsys, own_group, content, words, sweep
+):
+    search = own_group("dataset/own", "")
+    (tmp_path / "mine" / "dataset" / "own.yaml").write_bytes(content)
+    assert words in refusal(tmp_path, capsys, *sweep, search, "dataset=own")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["dataset/pima", "algorithm/lof", "grid/paper", "protocol/clean", "setting/novelty"],
+)
+@pytest.mark.parametrize("chosen", [False, True])
+@pytest.mark.parametrize("by_flag", [False, True])
+def test_a_file_that_the_project_s_would_shadow_is_refused(
+    tmp_path, capsys, own_group, name, chosen, by_flag
+):
+    search = [own_group(name, "name: x\n")]
+    if by_flag:
+        search = ["--config-dir", str(tmp_path / "mine")]
+    group, _, option = name.partition("/")
+    line = refusal(tmp_path, capsys, *search, *([f"{group}={option}"] if chosen else []))
+    assert str(tmp_path / "mine" / f"{name}.yaml") in line
+    assert str(app.ROOT / "conf" / f"{name}.yaml") in line
+
+
+def test_a_name_in_two_folders_of_the_user_s_is_refused(tmp_path, capsys):
+    for folder in ("one", "two"):
+        (tmp_path / folder / "dataset").mkdir(parents=True)
+        (tmp_path / folder / "dataset" / "mine.yaml").write_text("name: mine\n")
+    search = f"hydra.searchpath=[{tmp_path / 'one'},file://{tmp_path / 'two'}]"
+    line = refusal(tmp_path, capsys, search)
+    assert str(tmp_path / "one" / "dataset" / "mine.yaml") in line
+    assert str(tmp_path / "two" / "dataset" / "mine.yaml") in line
+
+
+@pytest.mark.parametrize("by_file", [False, True])
+def test_data_under_the_name_of_a_data_set_of_the_project_are_refused(
+    tmp_path, capsys, own_group, by_file
+):
+    (tmp_path / "mine.csv").write_text("a,label\n1,0\n2,1\n")
+    text = f"name: pima\npath: {tmp_path}/mine.csv\nanomalies: [1]\n"
+    given = [own_group("dataset/own", text), "dataset=own"]
+    if not by_file:
+        given = ["dataset=custom", f"data.path={tmp_path}/mine.csv", "data.anomalies=[1]"]
+        given += ["dataset.name=pima"]
+    line = refusal(tmp_path, capsys, *given)
+    assert "the name 'pima' is that of" in line
 
 
 def test_a_changed_file_makes_new_experiments(composed, tmp_path):

@@ -1,0 +1,150 @@
+"""Mistakes on the command line and in YAML files, each in one line with what would be right."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import yaml
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
+from omegaconf import DictConfig
+from omegaconf.errors import OmegaConfBaseException
+
+from runners.summary import UsageError
+
+GROUPS = ("dataset", "algorithm", "setting", "protocol", "runner", "grid")
+_KEY = re.compile(r"[~+]{0,2}[\w./@:-]+")
+
+
+def parse_overrides(overrides: Sequence[str]) -> list[Override]:
+    """Parse overrides one by one.
+
+    Raises
+    ------
+    UsageError
+        If one cannot be parsed, with the quoting that can be; or if a group's option is no text.
+    """
+    parsed = []
+    for text in overrides:
+        if text.startswith("="):
+            raise UsageError(_unparsed(text))
+        try:
+            [override] = OverridesParser.create().parse_overrides([text])
+        except OverrideParseException as error:
+            raise UsageError(_unparsed(text)) from error
+        _check_option(override)
+        parsed.append(override)
+    return parsed
+
+
+def _unparsed(text: str) -> str:
+    key, equals, value = text.partition("=")
+    if not _KEY.fullmatch(key):
+        return f"{text!r} is not an override; overrides are NAME=VALUE"
+    if not equals:
+        return f"{text!r} lacks a value: {key}=VALUE, or ~{key} to remove it"
+    for quoted in _quotings(value):
+        suggestion = f"{key}={quoted}"
+        if _parses(suggestion):
+            return f"{text!r} has characters that need quotes; write {shlex.quote(suggestion)}"
+    return f"{text!r} cannot be read: brackets, braces and quotes must come in pairs"
+
+
+def _quotings(value: str) -> Iterator[str]:
+    """Yield ways to quote a value: the items of a list, else the whole."""
+    if value.startswith("[") and value.endswith("]"):
+        yield f"[{','.join(_quoted(item.strip()) for item in value[1:-1].split(','))}]"
+    if not re.match(r"[\[{('\"]", value):
+        yield _quoted(value)
+
+
+def _quoted(value: str) -> str:
+    if re.fullmatch(r"[\w.+-]+", value, re.ASCII) or value[:1] in ("'", '"'):
+        return value
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _parses(text: str) -> bool:
+    try:
+        OverridesParser.create().parse_overrides([text])
+    except OverrideParseException:
+        return False
+    return True
+
+
+def _check_option(override: Override) -> None:
+    group = override.key_or_group
+    if group not in GROUPS or override.is_delete():
+        return
+    value = getattr(override, "_value", None)
+    for item in getattr(value, "list", None) or [value]:
+        if isinstance(item, bool | int | float) or (item is None and group != "grid"):
+            text = str(override.input_line).partition("=")[2]
+            words = (
+                f"{override.input_line}: {text} is a number or the like, and the options of "
+                f"{group} are names; conf/{group}/{text}.yaml is "
+                + shlex.quote(f'{group}="{text}"')
+            )
+            if group == "dataset" and isinstance(item, int):
+                words += f", a data set of OpenML's is dataset=custom data.openml={item}"
+            raise UsageError(words)
+
+
+def in_words(error: BaseException) -> str:
+    """Return what is wrong and what would be right, in one line where that is possible."""
+    if isinstance(error, UsageError):
+        return str(error)
+    if isinstance(error, yaml.YAMLError):
+        return _yaml_error(error)
+    if isinstance(error, MissingConfigException) and error.options:
+        wanted = str(error.missing_cfg_file)
+        words = f"Could not find {wanted!r}; there are {', '.join(error.options)}"
+        return words + _did_you_mean(wanted.rpartition("/")[2], error.options)
+    parts = [str(error)]
+    cause = error.__cause__
+    while cause is not None:
+        if str(cause) not in parts:
+            parts.append(str(cause))
+        cause = cause.__cause__
+    text = "\n".join(parts)
+    if ambiguous := re.search(r"Ambiguous value for argument '(.*)'", text):
+        key, _, value = ambiguous[1].partition("=")
+        quoted = shlex.quote(f'{key}="{value}"')
+        return f"{ambiguous[1]}: several values need -m; one value with a comma is {quoted}"
+    mistyped = re.search(r"full_key: ([\w.]+)", text)
+    if mistyped and "is not in struct" in text:
+        return _mistyped(error, mistyped[1])
+    return text
+
+
+def _mistyped(error: BaseException, full_key: str) -> str:
+    parent, _, name = full_key.rpartition(".")
+    where = parent or "the configuration"
+    text = f"{full_key}: {where} has no {name!r}"
+    node = getattr(error.__cause__, "parent_node", None)
+    if isinstance(node, DictConfig):
+        names = sorted(str(known) for known in node if known not in ("_target_", "hydra"))
+        text += f". Valid names in {where}: {', '.join(names)}" + _did_you_mean(name, names)
+    return f"{text}. +{full_key}=VALUE adds it" if parent else text
+
+
+def _did_you_mean(name: str, names: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, names, n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def _yaml_error(error: yaml.YAMLError) -> str:
+    mark: Any = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    problem = getattr(error, "problem", None) or str(error)
+    if mark is None:
+        return f"a YAML file cannot be read: {problem}"
+    return f"{mark.name}, line {mark.line + 1}, column {mark.column + 1}: not YAML: {problem}"
+
+
+MISUSE = (HydraException, OmegaConfBaseException, UsageError, yaml.YAMLError)
