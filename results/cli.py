@@ -16,6 +16,7 @@ from results.options import (
     common_options,
     metrics_option,
     names,
+    published_options,
     records_paths,
     selection,
     table_options,
@@ -23,6 +24,7 @@ from results.options import (
 
 if TYPE_CHECKING:
     from results.output import Output
+    from results.published.publication import Publication
     from results.records.frame import Experiments
 
 
@@ -67,7 +69,18 @@ def _parser() -> argparse.ArgumentParser:
     table_options(tables)
     export = add("export", _export, "write one CSV row per experiment")
     export.add_argument("file", type=Path, metavar="FILE.csv")
-    add("compare", _compare, "print each cell beside the published value")
+    compare = add(
+        "compare", _compare, "judge a run against published values: what is reproduced, what is not"
+    )
+    published_options(compare, default="goix2016")
+    compare.add_argument("--cells", action="store_true", help="print every cell as well")
+    standings = add(
+        "standings",
+        _standings,
+        "insert our algorithms (--algorithm) among the published ones: means, ranks, wins, tests",
+    )
+    published_options(standings)
+    metrics_option(standings, "those of the publication")
     add("report", _report, "write report.html: everything in one file")
     add("departures", _departures, "show the effect of each departure of the published protocol")
     reproduction = add(
@@ -78,7 +91,9 @@ def _parser() -> argparse.ArgumentParser:
     reproduction.add_argument(
         "--file", type=Path, help="document to update (default: REPRODUCTION.md in --output)"
     )
-    reproduction.add_argument("--reasons", type=Path, help="default: results/reasons.csv")
+    reproduction.add_argument(
+        "--reasons", type=Path, help="default: results/published/goix2016/reasons.csv"
+    )
     add("figures", _figures, "write all figures (.pdf, .png)")
     histogram = add(
         "histogram",
@@ -165,9 +180,25 @@ def _export(options: argparse.Namespace, output: Output) -> None:
 
 
 def _compare(options: argparse.Namespace, output: Output) -> None:
-    from results.reproduction.comparison import write_comparison
+    from results.reproduction.comparison_output import write_comparison
 
-    write_comparison(_load(options, output), output)
+    experiments = _load(options, output)
+    publication = _publication(options, experiments)
+    write_comparison(experiments, output, publication, every_cell=options.cells)
+
+
+def _standings(options: argparse.Namespace, output: Output) -> None:
+    from results.reproduction.standings_output import write_standings
+
+    experiments = _load(options, output)
+    write_standings(experiments, output, _publication(options, experiments), options.metrics)
+
+
+def _publication(options: argparse.Namespace, experiments: Experiments) -> Publication:
+    from results.published.publication import load_publication
+
+    names = {name: set(experiments.frame[name]) for name in ("dataset", "algorithm", "protocol")}
+    return load_publication(options.published, options.searchpath, names)
 
 
 def _report(options: argparse.Namespace, output: Output) -> None:
@@ -186,10 +217,9 @@ def _departures(options: argparse.Namespace, output: Output) -> None:
 
 def _reproduction(options: argparse.Namespace, output: Output) -> None:
     from results.reproduction.document import FILE_NAME, write_reproduction
-    from results.reproduction.reasons import REASONS
 
     file = options.file or options.output / FILE_NAME
-    write_reproduction(_load(options, output), output, file, options.reasons or REASONS)
+    write_reproduction(_load(options, output), output, file, options.reasons)
 
 
 def _figures(options: argparse.Namespace, output: Output) -> None:

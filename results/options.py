@@ -44,14 +44,14 @@ def common_options() -> argparse.ArgumentParser:
     return common
 
 
-def metrics_option(parser: argparse.ArgumentParser) -> None:
+def metrics_option(parser: argparse.ArgumentParser, default: str = "those of the protocol") -> None:
     """Add the choice of metrics."""
     parser.add_argument(
         "--metrics",
         type=_metrics,
         default=(),
         metavar="NAME,...",
-        help=f"of {', '.join(METRICS)} (default: those of the protocol)",
+        help=f"of {', '.join(METRICS)} (default: {default})",
     )
 
 
@@ -60,6 +60,27 @@ def _metrics(text: str) -> tuple[str, ...]:
         return check_metrics(names(text))
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def published_options(parser: argparse.ArgumentParser, default: str | None = None) -> None:
+    """Add which publication to use, and where one's own are."""
+    parser.add_argument(
+        "--published",
+        metavar="NAME|FOLDER",
+        default=default,
+        required=default is None,
+        help="a publication of results/published/, or the folder of another"
+        + (f" (default: {default})" if default else ""),
+    )
+    parser.add_argument(
+        "--searchpath",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="folder of your own configuration, as hydra.searchpath has it: published/NAME is "
+        "looked for there as well, and the names of data sets, algorithms and protocols",
+    )
 
 
 def table_options(parser: argparse.ArgumentParser) -> None:

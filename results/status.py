@@ -37,16 +37,30 @@ def missing_remarks(cells: pd.DataFrame) -> list[str]:
                 absent.setdefault(f"{label}, {setting}", []).append(dataset)
         for where, names in absent.items():
             remarks.append(f"not run ({protocol}, {where}): {_listed(names, datasets)}")
-        partial = grid[grid["partial"]]
-        short: dict[str, list[str]] = {}
-        for (setting, dataset, label), row in zip(
-            partial.index, partial.to_dict("records"), strict=True
-        ):
-            done = f"{row['n_ok']} of {row['n_expected']} splits{_failures(row)}"
-            short.setdefault(f"{label}, {setting}: {done}", []).append(dataset)
-        for where, names in short.items():
-            remarks.append(f"incomplete ({protocol}, {where}): {_listed(names, datasets)}")
+        remarks += _incomplete(str(protocol), grid)
     return remarks
+
+
+def incomplete_remarks(cells: pd.DataFrame) -> list[str]:
+    """Say which cells have a value from fewer splits than planned."""
+    groups = cells.groupby(level="protocol", sort=False)
+    parts = [_incomplete(str(name), part.droplevel("protocol")) for name, part in groups]
+    return [remark for part in parts for remark in part]
+
+
+def _incomplete(protocol: str, grid: pd.DataFrame) -> list[str]:
+    datasets = list(grid.index.unique("dataset"))
+    partial = grid[grid["partial"]]
+    short: dict[str, list[str]] = {}
+    for (setting, dataset, label), row in zip(
+        partial.index, partial.to_dict("records"), strict=True
+    ):
+        done = f"{row['n_ok']} of {row['n_expected']} splits{_failures(row)}"
+        short.setdefault(f"{label}, {setting}: {done}", []).append(dataset)
+    return [
+        f"incomplete ({protocol}, {where}): {_listed(names, datasets)}"
+        for where, names in short.items()
+    ]
 
 
 def _without_anomalies(grid: pd.DataFrame) -> list[str]:

@@ -11,7 +11,7 @@ from matplotlib.patheffects import withStroke
 from results.aggregate import in_order
 from results.figures.style import looks, new_figure, styled
 from results.metrics import METRICS, PAPER_METRICS
-from results.reproduction.comparison import TOLERANCE
+from results.published import paper
 from results.vocabulary import SETTINGS, display_name
 
 #: Differences above this are named although the spread may cover them.
@@ -66,13 +66,14 @@ def comparison_scatter(table: pd.DataFrame, *, n_named: int = 6) -> Figure:
     rows = table[table["as_run"] & table["difference"].notna()]
     labels = in_order(rows["algorithm"])
     look = looks(labels)
+    tolerance = paper.publication().description.tolerance.absolute
     figure = new_figure(9.2, 5.2)
     with styled():
         axes = figure.subplots(1, 2)
         for axis, metric in zip(axes, PAPER_METRICS, strict=True):
             axis.plot([0, 1], [0, 1], color="black", linewidth=0.7)
             axis.fill_between(
-                [0, 1], [-TOLERANCE, 1 - TOLERANCE], [TOLERANCE, 1 + TOLERANCE], color="#dddddd"
+                [0, 1], [-tolerance, 1 - tolerance], [tolerance, 1 + tolerance], color="#dddddd"
             )
             part = rows[rows["metric"] == metric]
             for label in labels:

@@ -20,13 +20,8 @@ from results.figures.write import draw_all
 from results.output import Output
 from results.records.frame import Experiments
 from results.records.provenance import tabulate, warnings_of
-from results.reproduction.comparison import (
-    VERDICT_MEANINGS,
-    compare,
-    headline,
-    printed_rows,
-    summary_rows,
-)
+from results.reproduction.comparison import compare, verdict_meanings
+from results.reproduction.comparison_output import headline, printed_rows, summary_rows
 from results.reproduction.departures import effects, missing
 from results.reproduction.departures_output import CAPTION, COLUMNS, NOTE, rows_of
 from results.statistics.rank_tests import win_tie_loss
@@ -109,7 +104,7 @@ def _context(experiments: Experiments) -> dict[str, Any]:
         ],
         "table1": _table1(cells),
         "verdicts": from_rows("Verdicts", *summary_rows(comparison)) if len(comparison) else None,
-        "verdict_meanings": VERDICT_MEANINGS,
+        "verdict_meanings": verdict_meanings(),
         "comparisons": _comparisons(comparison),
         "images": images,
         "statistics": [(s.title, _statistics(s)) for s in sections(experiments)],

@@ -7,16 +7,17 @@ from typing import Any
 
 import pandas as pd
 
-from results import published
 from results.aggregate import make_cells
 from results.metrics import EXACT_METRICS, METRICS, PAPER_METRICS
+from results.published import paper
+from results.published.reasons import UNEXPLAINED, Reason, reason_for
 from results.records.frame import Experiments
 from results.records.provenance import tabulate, warnings_of
-from results.reproduction.comparison import compare, headline, only_by_spread, summary_rows
+from results.reproduction.comparison import compare, explain, only_by_spread
+from results.reproduction.comparison_output import headline, summary_rows, with_reasons
 from results.reproduction.conclusions import conclusions_table
 from results.reproduction.departures import effects
 from results.reproduction.departures_output import rows_of, to_markdown
-from results.reproduction.reasons import UNEXPLAINED, Reason, explain, reason_for
 from results.reproduction.subsets import subsets_table
 from results.statistics.rank_tests import matrix
 from results.status import failures, missing_remarks
@@ -26,7 +27,6 @@ from results.tables.write import build_tables
 from results.vocabulary import SETTINGS, display_name, format_number
 
 _NOTHING = "Nothing to show: the records hold no such experiments."
-_DIFFERENCE = ["data set", "algorithm", "setting", "metric", "published", "ours", "spread", "diff"]
 #: Differences above this are listed although two standard deviations cover them.
 _LARGE = 0.05
 
@@ -98,7 +98,7 @@ def _machine(frame: pd.DataFrame) -> str:
 
 def _missing(frame: pd.DataFrame, cells: pd.DataFrame) -> str:
     """Say what of the two grids was not run, and what failed; variants are not a grid."""
-    columns = published.columns()
+    columns = paper.columns()
     level = cells.index.get_level_values
     grid = cells[
         level("protocol").isin(["paper", "clean"])
@@ -121,7 +121,7 @@ def side_by_side(table: pd.DataFrame, setting: str) -> str:
     if table.empty or setting not in set(table["setting"]):
         return _NOTHING
     rows = table[table["as_run"] & (table["setting"] == setting)]
-    columns = list(dict.fromkeys(published.cells()["column"]))
+    columns = list(dict.fromkeys(paper.cells()["column"]))
     parts = []
     for metric in PAPER_METRICS:
         part = {
@@ -162,31 +162,9 @@ def _differs(explained: list[tuple[dict, str]]) -> str:
 
 
 def _with_reasons(rows: list[tuple[dict, str]]) -> str:
-    """Return a table of differences whose reasons, too long for it, are numbered below."""
-    numbers: dict[str, str] = {}
-    body = []
-    for row, reason in rows:
-        number = (
-            "none" if reason == UNEXPLAINED else numbers.setdefault(reason, str(len(numbers) + 1))
-        )
-        body.append([*_difference(row), number])
-    lines = [markdown([*_DIFFERENCE, "reason"], body)]
-    if numbers:
-        lines.append("")
-    return "\n".join([*lines, *(f"{number}. {reason}" for reason, number in numbers.items())])
-
-
-def _difference(row: Mapping[Hashable, Any]) -> list[str]:
-    return [
-        row["dataset"],
-        display_name(row["algorithm"]),
-        row["setting"],
-        METRICS[row["metric"]].heading,
-        format_number(row["published"], 3) or "NA",
-        format_number(row["ours"], 3) or row["mark"],
-        format_number(row["std"], 3),
-        format_number(row["difference"], 3),
-    ]
+    """Return a table of differences with numbers for their reasons, and those below it."""
+    table, notes = with_reasons(rows, 3, 3)
+    return "\n".join([markdown(*table), *([""] if notes else []), *notes])
 
 
 def _wide(table: pd.DataFrame, reasons: list[Reason]) -> str:

@@ -1,113 +1,166 @@
-"""The command ``compare``: ours beside the published values, with a verdict for each."""
+"""Ours beside what others printed: difference, spread and a verdict for every published value."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Mapping
+from typing import Any
 
 import pandas as pd
-from rich.text import Text
 
-from results import published
-from results.aggregate import make_cells
-from results.metrics import METRICS, PAPER_METRICS
-from results.output import Output, csv_text
-from results.records.frame import Experiments
-from results.records.statuses import MISSING, NA
-from results.tables.text import markdown, print_columns
-from results.vocabulary import LABELLED, LABELLED_MEANING, SETTINGS, display_name, format_number
+from results.published import paper
+from results.published.description import Tolerance
+from results.published.publication import Publication
+from results.published.reasons import Reason, first_reason, reason_for
+from results.records.statuses import MISSING
 
-#: A value is reproduced within the larger of this and two standard deviations of ours.
-TOLERANCE = 0.02
 VERDICTS = ("reproduced", "differs", "paper NA", "ours NA", "both NA", "not run")
-VERDICT_MEANINGS = {
-    "reproduced": "the difference is at most the larger of .02 and two standard deviations of ours",
-    "differs": "the difference is larger than that",
-    "paper NA": "a value here, NA in the paper",
-    "ours NA": "NA here or failed, a value in the paper",
-    "both NA": "no value in either",
-    "not run": "no experiment here",
-}
+#: What a comparison is written with; a column `published_std` follows where spreads are printed.
+COLUMNS = [
+    "setting",
+    "column",
+    "algorithm",
+    "as_run",
+    "uses_labels",
+    "dataset",
+    "metric",
+    "published",
+    "ours",
+    "std",
+    "n_ok",
+    "mark",
+    "difference",
+    "verdict",
+]
+# Published values have few decimals: a difference of .02 may come out as .0200...01.
+_NOISE = 1e-9
 
 
-def compare(cells: pd.DataFrame, protocol: str = "paper") -> pd.DataFrame:
+def compare(cells: pd.DataFrame, publication: Publication | None = None) -> pd.DataFrame:
     """Put every published value beside ours.
 
     Parameters
     ----------
     cells : DataFrame
-        As :func:`results.aggregate.make_cells`.
-    protocol : str
+        As :func:`results.aggregate.make_cells`. Only those of the publication's protocols and
+        settings are compared.
+    publication : Publication, optional
+        Default: the paper.
 
     Returns
     -------
     DataFrame
-        Sorted by setting, published column and data set; one row per metric, with ``setting``,
-        ``column``, ``algorithm``, ``as_run``, ``uses_labels``, ``dataset``, ``metric``,
-        ``published``, ``ours``, ``std``, ``n_ok``, ``mark``, ``difference`` (ours - published),
-        ``verdict``. Algorithms that do not repeat how the column was made (``as_run`` false) are
-        listed only if they were run.
+        In the order of the publication; one row per value and algorithm: :data:`COLUMNS`,
+        ``published_std`` and ``within`` (the difference is within the absolute tolerance). Setting,
+        column and data set are printed names, algorithm and metric ours. ``published``, ``ours``,
+        ``std`` and ``difference`` (ours - published) are in the printed scale. Algorithms that do
+        not repeat how the column was made (``as_run`` false) are listed only if they were run.
+        Settings of which no cell was run are left out.
     """
-    ours = {
-        (setting, dataset, label): row
-        for (own_protocol, setting, dataset, label), row in zip(
-            cells.index, cells.to_dict("records"), strict=True
-        )
-        if own_protocol == protocol
-    }
-    settings = {setting for setting, _, _ in ours}
-    pairs = published.cells().merge(published.columns(), on=["setting", "column"])
+    publication = publication or paper.publication()
+    ours = dict(zip(cells.index, cells.to_dict("records"), strict=True))
+    ran = {(protocol, setting) for protocol, setting, _, _ in ours}
+    described = publication.description
+    datasets = publication.datasets
     rows = []
-    for pair in pairs.to_dict("records"):
-        if pair["setting"] not in settings:
+    keys = ["setting", "dataset", "column"]
+    for key, values in publication.values.groupby(keys, sort=False):
+        setting, dataset, column = map(str, key)
+        run = described.settings[setting]
+        if (run.protocol, run.setting) not in ran:
             continue
-        cell = ours.get((pair["setting"], pair["dataset"], pair["algorithm"]))
-        if cell is None and not pair["as_run"]:
-            continue
-        for metric in PAPER_METRICS:
-            rows.append(_row(pair, cell, metric))
-    return pd.DataFrame(rows)
+        printed = [
+            {str(name): item for name, item in row.items()} for row in values.to_dict("records")
+        ]
+        for i, algorithm in enumerate(described.algorithms_of(column, setting)):
+            cell = ours.get((run.protocol, run.setting, datasets[dataset], algorithm))
+            if cell is None and i > 0:
+                continue
+            names = {"algorithm": algorithm, "as_run": i == 0}
+            rows += [_row(value | names, cell, publication) for value in printed]
+    return pd.DataFrame(rows, columns=[*COLUMNS, "published_std", "within"])
 
 
-def _row(pair: dict, cell: dict | None, metric: str) -> dict:
-    theirs = float(pair[metric])
-    value = float(cell[metric]) if cell else math.nan
-    std = float(cell[f"{metric}_std"]) if cell else math.nan
+def _row(
+    value: Mapping[str, Any], cell: Mapping[Hashable, Any] | None, publication: Publication
+) -> dict[str, Any]:
+    factor = publication.description.factor
+    tolerance = publication.description.tolerance_of(value["column"])
+    metric, theirs = value["metric"], float(value["published"])
+    ours = factor * float(cell[metric]) if cell else math.nan
+    std = factor * float(cell[f"{metric}_std"]) if cell else math.nan
+    allowed = tolerance.allowed(std, value["spread"])
     return {
-        "setting": pair["setting"],
-        "column": pair["column"],
-        "algorithm": pair["algorithm"],
-        "as_run": bool(pair["as_run"]),
+        **{name: value[name] for name in ("setting", "column", "algorithm", "as_run", "dataset")},
         "uses_labels": bool(cell["uses_labels"]) if cell else False,
-        "dataset": pair["dataset"],
         "metric": metric,
         "published": theirs,
-        "ours": value,
+        "ours": ours,
         "std": std,
         "n_ok": int(cell["n_ok"]) if cell else 0,
         "mark": cell["mark"] if cell else MISSING,
-        "difference": value - theirs,
-        "verdict": verdict(theirs, value, std, ran=cell is not None),
+        "difference": ours - theirs,
+        "verdict": verdict(theirs, ours, allowed, ran=cell is not None),
+        "published_std": value["spread"],
+        "within": abs(ours - theirs) <= tolerance.absolute + _NOISE,
     }
 
 
-def verdict(published_value: float, ours: float, std: float, *, ran: bool = True) -> str:
-    """Return one of :data:`VERDICTS`.
+def verdict(published: float, ours: float, allowed: float, *, ran: bool = True) -> str:
+    """Return one of :data:`VERDICTS`, given the largest difference that counts as none.
 
     Examples
     --------
-    >>> verdict(0.684, 0.673, 0.049), verdict(0.684, 0.6, 0.01)
+    >>> verdict(0.684, 0.673, 0.02), verdict(0.684, 0.6, 0.02)
     ('reproduced', 'differs')
     """
     if not ran:
         return "not run"
-    if math.isnan(published_value):
+    if math.isnan(published):
         return "both NA" if math.isnan(ours) else "paper NA"
     if math.isnan(ours):
         return "ours NA"
-    allowed = max(TOLERANCE, 0.0 if math.isnan(std) else 2 * std)
-    # Published values have three decimals: a difference of .02 may come out as .0200...01.
-    return "reproduced" if abs(ours - published_value) <= allowed + 1e-9 else "differs"
+    return "reproduced" if abs(ours - published) <= allowed + _NOISE else "differs"
+
+
+def bound_in_words(tolerance: Tolerance, scale: str = "fraction") -> tuple[str, str]:
+    """Return the absolute bound, and the one by spreads (empty if there is none).
+
+    Examples
+    --------
+    >>> bound_in_words(Tolerance(absolute=0.02, spreads=2.0))
+    ('.02', 'two standard deviations of ours')
+    """
+    absolute = f"{tolerance.absolute:g}".removeprefix("0") or "0"
+    if scale == "percent":
+        absolute = f"{tolerance.absolute:g} per cent"
+    if not tolerance.spreads:
+        return absolute, ""
+    number = {1.0: "one", 2.0: "two", 3.0: "three"}.get(tolerance.spreads, f"{tolerance.spreads:g}")
+    plural = "" if tolerance.spreads == 1 else "s"
+    whose = {"ours": "of ours", "published": "as published"}[tolerance.spread_of]
+    return absolute, f"{number} standard deviation{plural} {whose}"
+
+
+def verdict_meanings(publication: Publication | None = None) -> dict[str, str]:
+    """Return what each verdict means under the tolerances of a publication."""
+    described = (publication or paper.publication()).description
+
+    def largest(tolerance: Tolerance) -> str:
+        absolute, spreads = bound_in_words(tolerance, described.scale)
+        return f"the larger of {absolute} and {spreads}" if spreads else absolute
+
+    bound = largest(described.tolerance)
+    for column, tolerance in described.tolerances.items():
+        bound += f"; for {column}, {largest(tolerance)}"
+    return {
+        "reproduced": f"the difference is at most {bound}",
+        "differs": "the difference is larger than that",
+        "paper NA": "a value here, NA in the paper",
+        "ours NA": "NA here or failed, a value in the paper",
+        "both NA": "no value in either",
+        "not run": "no experiment here",
+    }
 
 
 def summarise(table: pd.DataFrame) -> pd.DataFrame:
@@ -116,16 +169,26 @@ def summarise(table: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns: setting, metric, algorithm, one per verdict, ``share`` (reproduced among the values
-        that both have; NaN if none), ``uses_labels``.
+        Columns: setting, metric, algorithm, one per verdict, ``computed`` (values that both
+        have), ``share`` (reproduced among those; NaN if none), ``within`` (those within the
+        absolute tolerance), ``worst`` and ``worst_difference`` (the data set with the largest
+        difference; empty and NaN if none), ``uses_labels``.
     """
     as_run = table[table["as_run"]]
     keys = ["setting", "metric", "algorithm"]
+    groups = as_run.groupby(keys, sort=False)
     counts = as_run.groupby([*keys, "verdict"], sort=False).size().unstack(fill_value=0)
     counts = counts.reindex(columns=list(VERDICTS), fill_value=0)
-    both = counts["reproduced"] + counts["differs"]
+    counts["computed"] = counts["reproduced"] + counts["differs"]
+    counts["share"] = counts["reproduced"] / counts["computed"].where(counts["computed"] > 0)
+    counts["within"] = groups["within"].sum().astype(int)
+    for key, part in groups:
+        sizes = part.set_index("dataset")["difference"].abs().dropna()
+        worst = str(sizes.idxmax()) if len(sizes) else ""
+        differences = part.loc[part["dataset"] == worst, "difference"]
+        counts.loc[key, "worst"] = worst
+        counts.loc[key, "worst_difference"] = differences.iloc[0] if worst else math.nan
     marked = set(as_run.loc[as_run["uses_labels"], "algorithm"])
-    counts["share"] = counts["reproduced"] / both.where(both > 0)
     counts = counts.reset_index()
     return counts.assign(uses_labels=counts["algorithm"].isin(marked))
 
@@ -143,119 +206,26 @@ def only_by_spread(table: pd.DataFrame) -> pd.DataFrame:
     Two standard deviations of single splits may be much more than the published mean of ten splits
     would move by chance, so these deserve a look.
     """
-    beyond = table["difference"].abs() > TOLERANCE + 1e-9
-    return table[table["as_run"] & (table["verdict"] == "reproduced") & beyond]
+    return table[table["as_run"] & (table["verdict"] == "reproduced") & ~table["within"]]
 
 
-def printed_rows(
-    table: pd.DataFrame, metrics: Iterable[str] = PAPER_METRICS
-) -> tuple[list[str], list[list[str]]]:
-    """Return headings and rows of text: one row per cell, both metrics side by side."""
-    metrics = tuple(metrics)
-    columns = ["data set", "algorithm"]
-    for metric in metrics:
-        name = METRICS[metric].heading
-        columns += [f"{name} paper", f"{name} ours", "spread", "diff", f"{name} verdict"]
-    rows = []
-    for (dataset, algorithm), part in table.groupby(["dataset", "algorithm"], sort=False):
-        by_metric = {str(row["metric"]): row for row in part.to_dict("records")}
-        mark = LABELLED if part["uses_labels"].any() else ""
-        row = [str(dataset), f"{display_name(str(algorithm))}{mark}"]
-        for metric in metrics:
-            row += _texts(by_metric[metric])
-        rows.append(row)
-    return columns, rows
+def explain(
+    table: pd.DataFrame, reasons: list[Reason]
+) -> tuple[list[tuple[dict, str]], list[Reason]]:
+    """Give each as-run value that differs its reason (or ``unexplained``).
 
-
-def _texts(row: dict) -> list[str]:
-    difference = float(row["difference"])
-    return [
-        format_number(row["published"], 3) or NA,
-        format_number(row["ours"], 3) or str(row["mark"]),
-        format_number(row["std"], 3),
-        ""
-        if math.isnan(difference)
-        else f"{'+' if difference >= 0 else ''}" + format_number(difference, 3),
-        str(row["verdict"]),
-    ]
-
-
-_STYLES = {"reproduced": "green", "differs": "red"}
-
-
-def protocol_to_compare(experiments: Experiments) -> str:
-    """Return the paper's protocol where it was run, else the first there is."""
-    protocols = sorted(set(experiments.frame["protocol"]))
-    return "paper" if "paper" in protocols else protocols[0]
-
-
-def write_comparison(experiments: Experiments, output: Output) -> pd.DataFrame:
-    """Print and write the comparison; return it."""
-    protocol = protocol_to_compare(experiments)
-    if protocol != "paper":
-        output.remarks.append(f"no records of protocol paper; comparing protocol {protocol}")
-    table = compare(make_cells(experiments.frame), protocol)
-    if table.empty:
-        raise ValueError("nothing to compare: the records hold no setting of the paper")
-    for setting, part in table.groupby("setting", sort=False):
-        output.console.print(Text(f"\n{SETTINGS[str(setting)]}", style="bold"))
-        ran = part[part["verdict"] != "not run"]
-        columns, rows = printed_rows(ran)
-        print_columns(
-            output.console,
-            columns,
-            [[Text(text, style=_STYLES.get(text, "")) for text in row] for row in rows],
-        )
-    output.console.print(Text("\nVerdicts", style="bold"))
-    columns, rows = summary_rows(table)
-    print_columns(output.console, columns, rows)
-    for line in headline(table):
-        output.console.print(line)
-    if table["uses_labels"].any():
-        output.console.print(f"{LABELLED}: {LABELLED_MEANING}")
-    output.write("tables/comparison.csv", csv_text(table))
-    output.write("tables/comparison.md", to_markdown(table))
-    return table
-
-
-def headline(table: pd.DataFrame) -> list[str]:
-    """Return one sentence per metric: how many published values are reproduced."""
-    sentences = []
-    for metric in PAPER_METRICS:
-        good, total = overall(table, metric)
-        wide = int((only_by_spread(table)["metric"] == metric).sum())
-        share = f" ({format_number(100 * good / total, 1)} %)" if total else ""
-        sentences.append(
-            f"{METRICS[metric].heading}: {good} of {total} published values with one here "
-            f"are reproduced{share}: {good - wide} within {TOLERANCE:g}, {wide} only within two "
-            "standard deviations."
-        )
-    return sentences
-
-
-def summary_rows(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
-    """Return headings and rows of the verdict counts."""
-    summary = summarise(table)
-    rows = [
-        [
-            display_name(row["algorithm"]) + (LABELLED if row["uses_labels"] else ""),
-            row["setting"],
-            METRICS[row["metric"]].heading,
-            *(str(row[verdict]) for verdict in VERDICTS),
-        ]
-        for row in summary.to_dict("records")
-    ]
-    return ["algorithm", "setting", "metric", *VERDICTS], rows
-
-
-def to_markdown(table: pd.DataFrame) -> str:
-    """Return the comparison in Markdown: the counts, then every cell."""
-    parts = ["# Comparison with the paper", "", *(f"{line}\n" for line in headline(table))]
-    parts += [markdown(*summary_rows(table)), ""]
-    parts += [f"- {name}: {meaning}" for name, meaning in VERDICT_MEANINGS.items()]
-    if table["uses_labels"].any():
-        parts.append(f"- {LABELLED}: {LABELLED_MEANING}")
-    for setting, part in table.groupby("setting", sort=False):
-        parts += ["", f"## {SETTINGS[str(setting)].capitalize()}", ""]
-        parts.append(markdown(*printed_rows(part)))
-    return "\n".join([*parts, ""])
+    Returns
+    -------
+    explained : list of (row, reason)
+        The largest differences first.
+    unused : list of Reason
+        Reasons that no differing value needs any more.
+    """
+    rows = table[table["as_run"] & table["verdict"].isin(["differs", "ours NA", "paper NA"])]
+    order = rows["difference"].abs().sort_values(ascending=False, kind="stable").index
+    differing = rows.loc[order].to_dict("records")
+    wide = only_by_spread(table).to_dict("records")
+    used = {first_reason(row, reasons) for row in differing}
+    used |= {reason for reason in reasons if any(reason.fits(row) for row in wide)}
+    explained = [(row, reason_for(row, reasons)) for row in differing]
+    return explained, [reason for reason in reasons if reason not in used]

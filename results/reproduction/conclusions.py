@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from results import published
 from results.metrics import EXACT_METRICS, PAPER_METRICS
+from results.published import paper
 from results.tables.text import markdown
 from results.vocabulary import (
     display_name,
@@ -59,9 +59,9 @@ def conclusions_table(cells: pd.DataFrame) -> str:
 
 def _published() -> pd.DataFrame:
     """Return Table 2: roc and pr indexed by data set and printed name; seconds are totals."""
-    table = published.cells().query("setting == @_SETTING")
+    table = paper.cells().query("setting == @_SETTING")
     table = table.rename(columns=dict(zip(PAPER_METRICS, ("roc", "pr"), strict=True)))
-    times = published.train_times().query("setting == @_SETTING").set_index("column")["seconds"]
+    times = paper.train_times().query("setting == @_SETTING").set_index("column")["seconds"]
     # The table gives the totals only: they are kept with every data set, divided evenly.
     table["seconds"] = table["column"].map(times) / table["dataset"].nunique()
     return table.set_index(["dataset", "column"])[["roc", "pr", "seconds"]]
@@ -69,7 +69,7 @@ def _published() -> pd.DataFrame:
 
 def _ours(cells: pd.DataFrame, protocol: str, metrics: tuple[str, str]) -> pd.DataFrame:
     level = cells.index.get_level_values
-    columns = published.columns().query("setting == @_SETTING and as_run")
+    columns = paper.columns().query("setting == @_SETTING and as_run")
     part = cells[
         (level("protocol") == protocol)
         & (level("setting") == _SETTING)
@@ -106,7 +106,7 @@ def _times(table: pd.DataFrame) -> str:
 
 def _complete(values: pd.Series) -> pd.DataFrame:
     """Return the algorithms that have a value on every data set of the paper, as columns."""
-    return values.unstack().reindex(published.datasets().index).dropna(axis=1)
+    return values.unstack().reindex(paper.datasets().index).dropna(axis=1)
 
 
 def _ranked(values: pd.Series, text: Callable[[float], str], *, ascending: bool) -> str:

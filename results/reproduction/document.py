@@ -7,7 +7,7 @@ The file holds blocks between markers::
     <!-- end: summary -->
 
 A rerun replaces what stands between the markers of each known block and nothing else. Why a cell
-differs is written by hand in ``results/reasons.csv`` and printed with the cell.
+differs is written by hand in ``results/published/goix2016/reasons.csv`` and printed with the cell.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from results.output import Output
+from results.published import paper
 from results.records.frame import Experiments
 from results.reproduction.blocks import make_blocks
-from results.reproduction.reasons import REASONS, read_reasons
 
 FILE_NAME = "REPRODUCTION.md"
 _BLOCK = re.compile(r"<!-- generated: (\S+) -->\n(.*?)<!-- end: \1 -->", re.DOTALL)
@@ -117,10 +117,15 @@ def marked(name: str, content: str) -> str:
 
 
 def write_reproduction(
-    experiments: Experiments, output: Output, file: Path, reasons: Path = REASONS
+    experiments: Experiments, output: Output, file: Path, reasons: Path | None = None
 ) -> None:
-    """Regenerate the blocks of the file, which is made if it does not exist."""
-    blocks, remarks = make_blocks(experiments, read_reasons(reasons))
+    """Regenerate the blocks of the file, which is made if it does not exist.
+
+    Why values differ is read from the file `reasons`; default: the paper's ``reasons.csv``.
+    """
+    publication = paper.publication()
+    texts = publication.reasons if reasons is None else publication.reasons_in(reasons)
+    blocks, remarks = make_blocks(experiments, texts)
     text = file.read_text(encoding="utf-8") if file.exists() else skeleton()
     text, problems = update(text, blocks)
     output.remarks += remarks + problems

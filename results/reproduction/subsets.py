@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from results import published
 from results.metrics import METRICS, PAPER_METRICS
+from results.published import paper
 from results.reproduction.departures import is_fixed_subset
 from results.tables.text import markdown
 from results.vocabulary import display_name, format_number
@@ -37,7 +37,7 @@ def subset_spreads(frame: pd.DataFrame) -> pd.DataFrame:
     part = frame[(frame["status"] == "ok") & frame["protocol"].map(is_fixed_subset)]
     cell = ["setting", "dataset", "label"]
     means = part.groupby([*cell, "seed"])[list(PAPER_METRICS)].mean()
-    columns = published.columns()
+    columns = paper.columns()
     rows = []
     for (setting, dataset, label), group in means.groupby(level=cell):
         beside = columns[
@@ -45,12 +45,12 @@ def subset_spreads(frame: pd.DataFrame) -> pd.DataFrame:
         ]
         if len(group) < _FEWEST or beside.empty:
             continue
-        paper = published.cells().query(
+        printed = paper.cells().query(
             "setting == @setting and dataset == @dataset and column == @beside['column'].iloc[0]"
         )
         for metric in PAPER_METRICS:
             mean, spread = group[metric].mean(), group[metric].std()
-            value = float(paper[metric].iloc[0])
+            value = float(printed[metric].iloc[0])
             rows.append(
                 {
                     "setting": setting,

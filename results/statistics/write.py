@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pandas as pd
@@ -94,15 +94,22 @@ def write_statistics(
         output.remarks.append("no statistics: no protocol and setting has two algorithms or more")
 
 
-def sentences(comparison: Comparison) -> list[str]:
-    """Say what was compared, what was left out, and what the tests found."""
+def sentences(comparison: Comparison, name: Callable[[str], str] = display_name) -> list[str]:
+    """Say what was compared, what was left out, and what the tests found.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    name : callable
+        Returns the name to print for an algorithm.
+    """
     n, k = comparison.values.shape
     texts = [f"{k} algorithms on {n} data sets ({', '.join(map(str, comparison.values.index))})."]
     for dataset, labels in comparison.left_out_datasets.items():
-        names = ", ".join(display_name(label) for label in labels)
+        names = ", ".join(map(name, labels))
         texts.append(f"Left out: {dataset} (no value for {names}).")
     if comparison.left_out_algorithms:
-        names = ", ".join(display_name(label) for label in comparison.left_out_algorithms)
+        names = ", ".join(map(name, comparison.left_out_algorithms))
         texts.append(f"Left out: {names} (not run, or not finished, on every data set).")
     if comparison.friedman is None:
         texts.append("No Friedman test: it needs three algorithms, two data sets and a difference.")
@@ -111,7 +118,7 @@ def sentences(comparison: Comparison) -> list[str]:
         verdict = "differ" if p_value < ALPHA else "are not shown to differ"
         texts.append(
             f"Friedman: chi-squared {format_number(statistic, 2)} with {k - 1} degrees of freedom, "
-            f"p = {_p(p_value)}: at {ALPHA:.0%} the algorithms {verdict}. Nemenyi's critical "
+            f"p = {format_p(p_value)}: at {ALPHA:.0%} the algorithms {verdict}. Nemenyi's critical "
             f"difference of mean ranks: {format_number(comparison.critical_difference, 2)}."
         )
         if p_value >= ALPHA:
@@ -119,7 +126,7 @@ def sentences(comparison: Comparison) -> list[str]:
     if comparison.smallest_p > ALPHA:
         texts.append(
             f"With {n} data sets Wilcoxon's test cannot give less than "
-            f"p = {_p(comparison.smallest_p)}: no pair can be shown to differ by it."
+            f"p = {format_p(comparison.smallest_p)}: no pair can be shown to differ by it."
         )
     return texts
 
@@ -152,7 +159,7 @@ def pair_tables(comparison: Comparison) -> Iterator[tuple[str, tuple[list[str], 
         ("Wilcoxon signed-rank with Holm's correction, p values", comparison.wilcoxon_holm),
     ):
         if table is not None:
-            text = table.map(_p)
+            text = table.map(format_p)
             for label in text.index:
                 text.loc[label, label] = ""
             yield title, square_rows(text)
@@ -169,5 +176,6 @@ def _interval(low: float, high: float) -> str:
     return f"[{format_number(low, 3)}, {format_number(high, 3)}]"
 
 
-def _p(value: float) -> str:
+def format_p(value: float) -> str:
+    """Return a p value to three digits."""
     return "< 0.001" if value < 0.001 else format_number(value, 3)

@@ -6,8 +6,8 @@ import math
 
 import pandas as pd
 
-from results import published
 from results.output import csv_text
+from results.published import paper
 from results.tables.latex import escape, frame_to_tabular, wrap
 from results.tables.text import markdown
 from results.vocabulary import format_number
@@ -36,14 +36,14 @@ def build_rows(cells: pd.DataFrame) -> list[list[str]]:
 
     Counts are those of the paper's protocol, or of the first one that the cells hold.
     """
-    paper = published.datasets()
+    printed = paper.datasets()
     protocol = cells.index.get_level_values("protocol")
     first = "paper" if "paper" in protocol else protocol[0]
     cells = cells[protocol == first]
     rows = []
     for key, group in cells.groupby(level="dataset", sort=True):
         dataset = str(key)
-        known = paper.loc[dataset] if dataset in paper.index else None
+        known = printed.loc[dataset] if dataset in printed.index else None
         row = [dataset]
         row += (
             [

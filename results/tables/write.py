@@ -10,7 +10,7 @@ import pandas as pd
 from results.aggregate import make_cells
 from results.metrics import PAPER_METRICS
 from results.output import Output
-from results.published import TABLES
+from results.published.paper import TABLES
 from results.records.files import safe_name
 from results.records.frame import Experiments
 from results.tables import datasets

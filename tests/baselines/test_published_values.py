@@ -11,8 +11,8 @@ from omegaconf import OmegaConf
 
 from datasets import load, make_split
 from datasets.configuration import CONF, compose
-from results import published
 from results.metrics import evaluate
+from results.published import paper
 
 N_SPLITS = 10
 
@@ -48,7 +48,7 @@ def test_published_cell_is_reproduced(
     if algorithm == "ocrfsampling" and setting == "outlier":
         algorithm = "ocrfsampling_supervised"  # Table S1 was made with labels
     areas = measure(name, algorithm, setting)
-    cells = published.cells().set_index(["setting", "dataset", "column"])
+    cells = paper.cells().set_index(["setting", "dataset", "column"])
     expected = cells.loc[(setting, name, column), ["roc_auc_curve", "pr_auc_curve"]].to_numpy(float)
     # Two standard deviations of ours; .03 is what the order of tied scores can do to
     # the area under an interpolated precision-recall curve.

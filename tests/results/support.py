@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from results import published
 from results.metrics import curve_area, grid
+from results.published import paper
 from results.records.record import Record
 from results.records.store import RecordStore
 from results.vocabulary import is_transductive
@@ -90,9 +90,9 @@ def make_record(dataset="pima", algorithm="iforest", *, roc=0.9, pr=0.5, **chang
 
 def published_records(n_splits=N_SPLITS):
     """The paper's tables as records: the same values in every split, NA as one timeout."""
-    times = published.train_times().set_index(["setting", "column"])["seconds"]
-    as_run = published.columns().query("as_run").set_index(["setting", "column"])["algorithm"]
-    for row in published.cells().to_dict("records"):
+    times = paper.train_times().set_index(["setting", "column"])["seconds"]
+    as_run = paper.columns().query("as_run").set_index(["setting", "column"])["algorithm"]
+    for row in paper.cells().to_dict("records"):
         where = (row["setting"], row["column"])
         total = times[where]
         record = make_record(

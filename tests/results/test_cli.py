@@ -64,11 +64,11 @@ def test_export_has_one_row_per_experiment(run, tmp_path):
 
 
 def test_compare_prints_published_ours_and_spread(run):
-    status, out, _ = run("compare", "--algorithm", "rfc", "--setting", "novelty")
+    status, out, _ = run("compare", "--cells", "--algorithm", "rfc", "--setting", "novelty")
     assert status == 0
     assert "0.896" in out
     assert "reproduced" in out
-    assert (run.folder / "tables" / "comparison.csv").exists()
+    assert (run.folder / "tables" / "comparison_goix2016.csv").exists()
 
 
 def test_status_shows_marks_and_reasons(run):

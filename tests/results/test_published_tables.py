@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from results import published
+from results.published import paper
 from results.records.frame import from_records
 from results.tables.latex import table_to_latex
 from results.tables.model import TableOptions
@@ -34,7 +34,7 @@ def tables(paper_records):
 
 
 def as_run(setting, column):
-    rows = published.columns().query("as_run and setting == @setting and column == @column")
+    rows = paper.columns().query("as_run and setting == @setting and column == @column")
     return rows["algorithm"].item()
 
 
@@ -45,7 +45,7 @@ def printed(value):
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_every_cell_has_the_published_digits_or_na(tables, setting):
     table = tables[setting]
-    rows = published.cells().query("setting == @setting")
+    rows = paper.cells().query("setting == @setting")
     assert len(rows) == 96
     for row in rows.to_dict("records"):
         label = as_run(setting, row["column"])
@@ -56,7 +56,7 @@ def test_every_cell_has_the_published_digits_or_na(tables, setting):
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_averages_have_the_published_digits(tables, setting):
-    for row in published.averages().query("setting == @setting").to_dict("records"):
+    for row in paper.averages().query("setting == @setting").to_dict("records"):
         for metric in METRICS:
             entry = tables[setting].entries["average", as_run(setting, row["column"]), metric]
             assert entry.text == printed(row[metric]), (row["column"], metric)
@@ -64,7 +64,7 @@ def test_averages_have_the_published_digits(tables, setting):
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_cumulative_training_times_are_the_published_ones(tables, setting):
-    for row in published.train_times().query("setting == @setting").to_dict("records"):
+    for row in paper.train_times().query("setting == @setting").to_dict("records"):
         expected = "NA" if np.isnan(row["seconds"]) else f"{row['seconds']:.0f}s"
         assert (
             tables[setting].entries["train_time", as_run(setting, row["column"]), ""].text
@@ -75,11 +75,11 @@ def test_cumulative_training_times_are_the_published_ones(tables, setting):
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_bold_cells_are_the_paper_s(tables, setting):
     table = tables[setting]
-    paper = pd.read_csv(Path(__file__).parent / "published_bold.csv", keep_default_na=False)
-    paper = paper[paper["setting"] == setting]
+    bold = pd.read_csv(Path(__file__).parent / "published_bold.csv", keep_default_na=False)
+    bold = bold[bold["setting"] == setting]
     expected = {
         (row["line"], as_run(setting, row["algorithm"]), row["metric"])
-        for row in paper.to_dict("records")
+        for row in bold.to_dict("records")
     }
     own_lines = {"average_common", "mean_rank", "total_time"}
     ours = {at for at, entry in table.entries.items() if entry.bold and at[0] not in own_lines}
@@ -91,12 +91,12 @@ def test_bold_cells_are_the_paper_s(tables, setting):
 def test_best_pr_values_of_the_outlier_table_are_bold_although_the_paper_s_are_not(tables):
     entries = tables["outlier"].entries
     bold = {at[0] for at, entry in entries.items() if entry.bold and at[2] == "pr_auc_curve"}
-    assert set(published.datasets().index) <= bold
+    assert set(paper.datasets().index) <= bold
 
 
 def test_columns_come_in_the_paper_s_order_and_label_users_are_marked(tables):
     headings = [tables["novelty"].heading(label) for label in tables["novelty"].algorithms]
-    assert headings == list(dict.fromkeys(published.cells()["column"]))
+    assert headings == list(dict.fromkeys(paper.cells()["column"]))
     assert tables["outlier"].heading("ocrfsampling_supervised") == "OCRFsampling (supervised)‡"
     assert any("‡" in note for note in tables["outlier"].notes)
     assert not tables["novelty"].flags
@@ -104,7 +104,7 @@ def test_columns_come_in_the_paper_s_order_and_label_users_are_marked(tables):
 
 def test_average_over_common_data_sets_uses_the_five_that_all_finished(tables):
     common = ["arrhythmia", "ionosphere", "pima", "spambase", "wilt"]
-    rows = published.cells()[published.cells()["dataset"].isin(common)]
+    rows = paper.cells()[paper.cells()["dataset"].isin(common)]
     for setting, table in tables.items():
         values = rows[rows["setting"] == setting]
         means = values.groupby("column")["roc_auc_curve"].mean()

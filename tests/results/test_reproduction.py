@@ -6,9 +6,11 @@ from hypothesis import strategies as st
 
 from results.aggregate import make_cells
 from results.cli import main
+from results.published import paper
+from results.published.reasons import FILE_NAME as REASONS
 from results.records.frame import from_records
 from results.reproduction.blocks import make_blocks, rankings
-from results.reproduction.comparison import compare
+from results.reproduction.comparison import compare, explain
 from results.reproduction.document import (
     FILE_NAME,
     marked,
@@ -16,7 +18,6 @@ from results.reproduction.document import (
     update,
     write_reproduction,
 )
-from results.reproduction.reasons import REASONS, explain, read_reasons
 from tests.results.support import make_record, published_records, write_fast
 
 HEADER = "setting,dataset,algorithm,metric,reason\n"
@@ -119,7 +120,7 @@ def test_each_cell_takes_its_most_specific_reason(tmp_path):
     )
     records = [make_record("pima", roc=0.1, pr=0.183), make_record("wilt", roc=0.1, pr=0.045)]
     table = compare(make_cells(from_records(records).frame))
-    explained, unused = explain(table, read_reasons(path))
+    explained, unused = explain(table, paper.publication().reasons_in(path))
     by_cell = {(row["dataset"], row["metric"]): reason for row, reason in explained}
     assert by_cell["pima", "roc_auc_curve"] == "special"
     assert by_cell["wilt", "roc_auc_curve"] == "general"
@@ -139,7 +140,7 @@ def test_each_cell_takes_its_most_specific_reason(tmp_path):
 )
 def test_a_wrong_line_of_reasons_is_named(tmp_path, line, message):
     with pytest.raises(ValueError, match=message):
-        read_reasons(reasons_file(tmp_path, line))
+        paper.publication().reasons_in(reasons_file(tmp_path, line))
 
 
 @pytest.mark.parametrize(
@@ -154,24 +155,24 @@ def test_a_file_that_holds_no_reasons_is_named(tmp_path, content, message):
     path = tmp_path / "mine.csv"
     path.write_bytes(content)
     with pytest.raises(ValueError, match=rf"mine\.csv.*{message}"):
-        read_reasons(path)
-    with pytest.raises(FileNotFoundError, match=r"no file of reasons .*absent\.csv"):
-        read_reasons(tmp_path / "absent.csv")
+        paper.publication().reasons_in(path)
+    with pytest.raises(FileNotFoundError, match=r"no file .*absent\.csv"):
+        paper.publication().reasons_in(tmp_path / "absent.csv")
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_column(tmp_path):
     path = tmp_path / "reasons.csv"
     path.write_text(HEADER + "novelty,wilt,rfc,*,why\n", encoding="utf-8-sig")
-    assert [reason.reason for reason in read_reasons(path)] == ["why"]
+    assert [reason.reason for reason in paper.publication().reasons_in(path)] == ["why"]
     path.write_text(HEADER, encoding="utf-8")
-    assert read_reasons(path) == []
+    assert paper.publication().reasons_in(path) == []
 
 
 def test_the_document_is_written_below_the_output_and_nowhere_else(tmp_path, paper_records):
     write_fast(tmp_path / "records", paper_records[:5])
-    committed = (REASONS.parents[2] / FILE_NAME).read_bytes()
+    committed = (paper.FOLDER.parents[1] / FILE_NAME).read_bytes()
     assert main(["reproduction", "--output", str(tmp_path)]) == 0
-    assert (REASONS.parents[2] / FILE_NAME).read_bytes() == committed
+    assert (paper.FOLDER.parents[1] / FILE_NAME).read_bytes() == committed
     written = (tmp_path / FILE_NAME).read_text()
     assert "## Summary" in written
     assert main(["reproduction", "--output", str(tmp_path), "--file", str(tmp_path / "my.md")]) == 0
@@ -179,8 +180,8 @@ def test_the_document_is_written_below_the_output_and_nowhere_else(tmp_path, pap
 
 
 def test_the_project_s_own_reasons_are_valid():
-    assert REASONS.exists()
-    assert read_reasons(REASONS)
+    assert (paper.FOLDER / REASONS).exists()
+    assert paper.publication().reasons
 
 
 def test_rankings_compare_both_protocols_on_common_data_sets():
@@ -207,7 +208,9 @@ def test_large_differences_under_a_wide_spread_are_listed_with_their_reason(tmp_
         make_record("arrhythmia", "ocsvm", split=s, roc=0.76 + 0.1 * (-1) ** s, pr=0.639)
         for s in range(10)
     ]
-    reasons = read_reasons(reasons_file(tmp_path, "*,arrhythmia,ocsvm,*,one subset\n"))
+    reasons = paper.publication().reasons_in(
+        reasons_file(tmp_path, "*,arrhythmia,ocsvm,*,one subset\n")
+    )
     blocks, remarks = make_blocks(from_records(records), reasons)
     assert "| arrhythmia |     OCSVM | novelty |    ROC |" in blocks["wide"]
     assert blocks["wide"].endswith("|      1 |\n\n1. one subset")
@@ -228,7 +231,9 @@ def scattered(dataset, algorithm, roc):
 
 def test_a_reason_is_printed_however_small_the_difference_that_it_explains(tmp_path):
     records = [*scattered("arrhythmia", "lof", 0.72), *scattered("arrhythmia", "orca", 0.68)]
-    reasons = read_reasons(reasons_file(tmp_path, "*,arrhythmia,lof,*,a slip in the paper\n"))
+    reasons = paper.publication().reasons_in(
+        reasons_file(tmp_path, "*,arrhythmia,lof,*,a slip in the paper\n")
+    )
     blocks, _ = make_blocks(from_records(records), reasons)
     assert "a slip in the paper" in blocks["wide"]  # .041 from the published .761
     assert "Orca" not in blocks["wide"]  # .040 from the published .720, and nobody knows why
@@ -242,7 +247,9 @@ def test_the_summary_counts_what_only_the_spread_covers_and_nobody_explains(tmp_
         *scattered("arrhythmia", "orca", 0.69),  # .720: no large difference
     ]
     text = "*,*,ocsvm,*,Unexplained. No width helps.\n*,*,lof,*,Known.\n"
-    blocks, _ = make_blocks(from_records(records), read_reasons(reasons_file(tmp_path, text)))
+    blocks, _ = make_blocks(
+        from_records(records), paper.publication().reasons_in(reasons_file(tmp_path, text))
+    )
     assert blocks["summary"].splitlines()[-1] == (
         "- 3 more differ by over 0.05 and are covered only by the spread; unexplained: 2."
     )
@@ -250,7 +257,7 @@ def test_the_summary_counts_what_only_the_spread_covers_and_nobody_explains(tmp_
 
 def test_reasons_stand_below_the_table_once_each(tmp_path):
     why = "x" * 300
-    reasons = read_reasons(reasons_file(tmp_path, f"*,wilt,rfc,*,{why}\n"))
+    reasons = paper.publication().reasons_in(reasons_file(tmp_path, f"*,wilt,rfc,*,{why}\n"))
     records = [make_record("wilt", "rfc", split=s, roc=0.1, pr=0.1) for s in range(10)]
     records += [make_record("wilt", "lof", split=s, roc=0.1, pr=0.092) for s in range(10)]
     lines = make_blocks(from_records(records), reasons)[0]["differs"].splitlines()

@@ -6,7 +6,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from results import published
+from results.published import paper
 from results.records.encoding import Curves
 from results.records.frame import load_experiments
 from results.records.opening import Selection
@@ -25,7 +25,7 @@ def big_store(tmp_path_factory):
     filler = {"filler": {f"name{i}": f"some value {i}" for i in range(60)}}
     records = [
         make_record(d, a, setting=s, split=k, roc=float(rng.random()), config=filler, curves=curves)
-        for d in published.datasets().index
+        for d in paper.datasets().index
         for a in ALGORITHMS
         for s in ("novelty", "outlier")
         for k in range(10)

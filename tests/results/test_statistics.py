@@ -198,3 +198,14 @@ def test_one_algorithm_alone_gives_a_remark(recorder):
     write_statistics(from_records([make_record()]), recorder.output)
     assert recorder.output.remarks
     assert not recorder.output.written
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_all_signs_give_scipy_s_p_value(seed):
+    rng = np.random.default_rng(seed)
+    difference = rng.integers(-3, 4, size=rng.integers(2, 9)) / 10
+    difference[0] = 0.1  # ties and zeros, but not zeros alone
+    method = stats.PermutationMethod(n_resamples=2**9)
+    expected = stats.wilcoxon(difference, zero_method="zsplit", method=method).pvalue
+    block = pd.DataFrame({"a": difference, "b": 0.0})
+    assert wilcoxon_holm(block).loc["a", "b"] == pytest.approx(expected, abs=1e-12)

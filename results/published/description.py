@@ -1,0 +1,248 @@
+"""``published.yaml``: what the numbers of a publication are, and what they stand beside here."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+from yaml import YAMLError
+
+from results.metrics import METRICS
+from results.vocabulary import SETTINGS
+
+FILE_NAME = "published.yaml"
+#: Values of ours, which are fractions, are multiplied by this to be printed.
+FACTORS = {"fraction": 1.0, "percent": 100.0}
+
+Name = Annotated[str, Field(min_length=1)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Columns(_Strict):
+    """Where the values of one metric stand in ``values.csv``, and their spreads if printed."""
+
+    value: Name
+    spread: Name | None = None
+
+
+class Run(_Strict):
+    """The setting and the protocol of the runs that may stand beside the printed values."""
+
+    setting: Annotated[str, AfterValidator(lambda name: _one_of(name, SETTINGS, "setting"))]
+    protocol: Name
+
+
+class Tolerance(_Strict):
+    """A difference of at most the larger of two bounds counts as none.
+
+    Attributes
+    ----------
+    absolute : float
+        In units of the printed scale.
+    spreads : float
+        This many spreads: standard deviations over the splits.
+    spread_of : {"ours", "published"}
+        Whose spreads. A printed value without a spread has the absolute bound alone.
+    """
+
+    absolute: float = Field(ge=0, allow_inf_nan=False)
+    spreads: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    spread_of: Literal["ours", "published"] = "ours"
+
+    def allowed(self, ours: float, published: float) -> float:
+        """Return the largest difference, given both spreads (NaN for one that is not known)."""
+        spread = ours if self.spread_of == "ours" else published
+        # NaN compares as false.
+        return self.spreads * spread if self.spreads * spread > self.absolute else self.absolute
+
+
+def _one_of(name: str, known: Iterable[str], what: str) -> str:
+    if name not in known:
+        raise ValueError(f"there is no {what} {name!r}{hint(name, known)}")
+    return name
+
+
+def _known_metrics(value: dict[str, Any]) -> dict[str, Any]:
+    for name in value:
+        _one_of(name, METRICS, "metric")
+    return value
+
+
+def _columns(value: Any) -> Any:
+    return {"value": value} if isinstance(value, str) else value
+
+
+def _listed(value: Any) -> Any:
+    """Write one name as a list of one."""
+    return [value] if isinstance(value, str) else value
+
+
+def _by_setting(value: Any) -> Any:
+    """Write the algorithms of a column as a mapping of settings, ``*`` for all of them."""
+    return value if isinstance(value, dict) else {"*": value}
+
+
+Algorithms = Annotated[list[Name], BeforeValidator(_listed), Field(min_length=1)]
+
+
+class Description(_Strict):
+    """One publication.
+
+    Attributes
+    ----------
+    citation, url : str
+    scale : {"fraction", "percent"}
+    digits : int
+        Decimals as printed.
+    form : {"long", "wide"}
+        Of ``values.csv``: one row per value and algorithm, or one column per algorithm.
+    metrics : dict of str to Columns
+        By our name: the columns (long form) or the names in the column ``metric`` (wide form).
+    settings : dict of str to Run
+        By printed name. A table without a column ``setting`` is wholly of the only one.
+    datasets : dict of str to str, or "same"
+        Our data set by its printed name; those left out are not here. ``same``: all bear our names.
+    algorithms : dict of str to (dict of str to list of str)
+        By printed name and setting (``*``: all): our algorithms. The first repeats how the column
+        was made; the others are listed beside it where they were run.
+    tolerance : Tolerance
+    tolerances : dict of str to Tolerance
+        By printed name of an algorithm, instead of `tolerance`.
+    """
+
+    citation: Name
+    url: Name | None = None
+    scale: Literal["fraction", "percent"]
+    digits: int = Field(ge=0, le=10)
+    form: Literal["long", "wide"] = "long"
+    metrics: Annotated[
+        dict[Name, Annotated[Columns, BeforeValidator(_columns)]],
+        AfterValidator(_known_metrics),
+        Field(min_length=1),
+    ]
+    settings: dict[Name, Run] = Field(min_length=1)
+    datasets: Literal["same"] | dict[Name, Name]
+    algorithms: dict[
+        Name, Annotated[dict[Name, Algorithms], BeforeValidator(_by_setting), Field(min_length=1)]
+    ] = Field(min_length=1)
+    tolerance: Tolerance
+    tolerances: dict[Name, Tolerance] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Description:
+        """Refuse what each key allows by itself and the others do not."""
+        quantities = list(self.quantities())
+        if twice := sorted({name for name in quantities if quantities.count(name) > 1}):
+            raise ValueError(f"metrics: {twice[0]!r} is named twice")
+        for column, by_setting in self.algorithms.items():
+            for setting in by_setting:
+                if setting != "*" and setting not in self.settings:
+                    raise ValueError(
+                        f"algorithms.{column}: there is no setting {setting!r}"
+                        f"{hint(setting, ['*', *self.settings])}"
+                    )
+        for tolerance in (self.tolerance, *self.tolerances.values()):
+            spreads = [columns.spread for columns in self.metrics.values()]
+            if tolerance.spread_of == "published" and not any(spreads):
+                raise ValueError(
+                    "tolerance: spread_of is 'published', and no metric has a column of spreads"
+                )
+        return self
+
+    @property
+    def factor(self) -> float:
+        """What our values, fractions, are multiplied by to stand beside the printed ones."""
+        return FACTORS[self.scale]
+
+    def quantities(self) -> list[str]:
+        """Return the names of all values and spreads in ``values.csv``."""
+        pairs = [(columns.value, columns.spread) for columns in self.metrics.values()]
+        return [name for pair in pairs for name in pair if name is not None]
+
+    def algorithms_of(self, column: str, setting: str) -> list[str]:
+        """Return our algorithms beside a printed column, in a printed setting."""
+        by_setting = self.algorithms.get(column, {})
+        return by_setting.get(setting, by_setting.get("*", []))
+
+    def tolerance_of(self, column: str) -> Tolerance:
+        """Return the tolerance of a printed column."""
+        return self.tolerances.get(column, self.tolerance)
+
+
+def read_description(path: Path) -> Description:
+    """Read and check the description of a publication.
+
+    Raises
+    ------
+    ValueError
+        If the file is not valid: it is named, with the key, what is wrong and what is valid.
+    """
+    try:
+        # OmegaConf refuses a key given twice, of which PyYAML would take the last.
+        loaded = OmegaConf.load(path)
+        if not isinstance(loaded, DictConfig):
+            raise ValueError("a mapping of keys is expected")  # noqa: TRY004 (of the file)
+        return Description.model_validate(OmegaConf.to_container(loaded))
+    except ValidationError as error:
+        raise ValueError(f"{path}: {'; '.join(_messages(error))}") from error
+    except (OmegaConfBaseException, YAMLError, UnicodeDecodeError, ValueError) as error:
+        raise ValueError(f"{path}: {' '.join(str(error).split())}") from error
+
+
+def _messages(error: ValidationError) -> list[str]:
+    texts = []
+    for item in error.errors(include_url=False):
+        where = ".".join(str(part) for part in item["loc"] if part != "*")
+        if item["type"] == "extra_forbidden":
+            key = str(item["loc"][-1])
+            text = f"{where}: unknown key{hint(key, _siblings(item['loc']))}"
+        elif item["type"] == "missing":
+            text = f"{where}: missing"
+        else:
+            message = item["msg"].removeprefix("Value error, ")
+            given = "" if item["type"] == "value_error" else f", got {item['input']!r}"
+            text = f"{where}: {message}{given}" if where else f"{message}{given}"
+        texts.append(text)
+    return texts
+
+
+def _siblings(location: Sequence[int | str]) -> list[str]:
+    """Return the keys that are valid where one is not."""
+    groups: dict[str, type[BaseModel]] = {
+        "metrics": Columns,
+        "settings": Run,
+        "tolerance": Tolerance,
+        "tolerances": Tolerance,
+    }
+    model = groups[str(location[0])] if len(location) > 1 else Description
+    return list(model.model_fields)
+
+
+def hint(name: str, known: Iterable[str] | Mapping[str, Any]) -> str:
+    """Return the valid names as the end of a message, the likely one alone if there are many.
+
+    Examples
+    --------
+    >>> hint("novelity", ["novelty", "outlier"])
+    '; there are: novelty, outlier (did you mean novelty?)'
+    """
+    names = [str(other) for other in known]
+    close = difflib.get_close_matches(name, names, n=1)
+    meant = f" (did you mean {close[0]}?)" if close else ""
+    return f"; there are: {', '.join(names)}{meant}"

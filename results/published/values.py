@@ -1,0 +1,209 @@
+"""``values.csv``: the printed numbers, checked cell by cell."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from results.published.description import Description, hint
+
+FILE_NAME = "values.csv"
+#: What is printed for an algorithm that did not finish; an empty field is nothing printed.
+NOT_AVAILABLE = "NA"
+_NUMBER = re.compile(r"-?\d+(?:\.(\d+))?")
+# A table of per cents in which no value exceeds this is one of fractions.
+_LARGEST_FRACTION = 1.0
+
+
+class _Field(NamedTuple):
+    line: int
+    setting: str
+    dataset: str
+    column: str
+    quantity: str
+    text: str
+
+
+def read_rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
+    """Return the header of a CSV file, and its rows with their lines.
+
+    Raises
+    ------
+    ValueError
+        If the file is not UTF-8 (with a byte order mark or without), a column has no name or that
+        of another, or a row has more or fewer fields than the header.
+    FileNotFoundError
+        If there is no such file.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}")
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file, restkey="", strict=True)
+            rows = [(reader.line_num, row) for row in reader]
+            header = list(reader.fieldnames or ())
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8: {error}") from error
+    except csv.Error as error:
+        raise ValueError(f"{path}: {error}") from error
+    for name in header:
+        if not name.strip() or header.count(name) > 1:
+            raise ValueError(f"{path}, line 1: the column name {name!r} is empty or given twice")
+    for line, row in rows:
+        # The reader files surplus fields under "", and None under the names of missing ones.
+        if "" in row or None in row.values():
+            raise ValueError(f"{path}, line {line}: the columns must be {', '.join(header)}")
+    return header, rows
+
+
+def read_values(path: Path, description: Description) -> pd.DataFrame:
+    """Read the printed values of a publication.
+
+    Parameters
+    ----------
+    path : Path
+    description : Description
+
+    Returns
+    -------
+    DataFrame
+        One row per printed value, in the order of the file: ``setting``, ``dataset`` and
+        ``column`` (the algorithm) by their printed names, ``metric`` by ours, ``published`` (NaN
+        where NA is printed) and ``spread`` (NaN without one), both in the printed scale.
+
+    Raises
+    ------
+    ValueError
+        If a column or name is not one of the description's, or one of the description's does not
+        occur; if a value is not a number, has more digits than are printed, is outside the scale,
+        or is there twice. The message names the file and the line.
+    """
+    header, rows = read_rows(path)
+    fields = list(_fields(path, header, rows, description))
+    _check_names(path, fields, description)
+    numbers: dict[tuple[str, str, str, str], float] = {}
+    lines: dict[tuple[str, str, str, str], int] = {}
+    for field in fields:
+        key = field[1:5]
+        if key in lines:
+            what = ", ".join(key)
+            raise ValueError(f"{path}, line {field.line}: {what} is also on line {lines[key]}")
+        lines[key] = field.line
+        if field.text:
+            numbers[key] = _number(path, field, description)
+    metric_of = {columns.value: metric for metric, columns in description.metrics.items()}
+    records = []
+    for (setting, dataset, column, quantity), value in numbers.items():
+        if (metric := metric_of.get(quantity)) is None:
+            continue
+        spread = description.metrics[metric].spread
+        of_spread = (
+            float("nan")
+            if spread is None
+            else numbers.get((setting, dataset, column, spread), float("nan"))
+        )
+        records.append((setting, dataset, column, metric, value, of_spread))
+    names = ["setting", "dataset", "column", "metric", "published", "spread"]
+    table = pd.DataFrame(records, columns=names)
+    _check_scale(path, table, description)
+    return table
+
+
+def _fields(
+    path: Path, header: list[str], rows: list[tuple[int, dict[str, str]]], description: Description
+) -> Iterator[_Field]:
+    """Yield every field that holds a value or a spread, whichever form the table has."""
+    quantities = description.quantities()
+    (only_setting,) = description.settings if len(description.settings) == 1 else ("",)
+    keys = {"long": ["dataset", "algorithm", *quantities], "wide": ["dataset"]}[description.form]
+    if not only_setting:
+        keys.append("setting")
+    if description.form == "wide" and len(quantities) > 1:
+        keys.append("metric")
+    if missing := [name for name in keys if name not in header]:
+        raise ValueError(f"{path}, line 1: there is no column {missing[0]!r}")
+    if description.form == "long":
+        known = [*keys, "setting"]
+        if unknown := [name for name in header if name not in known]:
+            raise ValueError(
+                f"{path}, line 1: the column {unknown[0]!r} is neither a metric of the description "
+                f"nor needed{hint(unknown[0], known)}"
+            )
+    algorithms = [name for name in header if name not in ("setting", "dataset", "metric")]
+    for line, row in rows:
+        setting, dataset = row.get("setting", only_setting), row["dataset"]
+        if description.form == "long":
+            for quantity in quantities:
+                yield _Field(line, setting, dataset, row["algorithm"], quantity, row[quantity])
+        else:
+            quantity = row.get("metric", quantities[0])
+            for name in algorithms:
+                yield _Field(line, setting, dataset, name, quantity, row[name])
+
+
+def _check_names(path: Path, fields: list[_Field], description: Description) -> None:
+    """Refuse names that the other file does not know, in either direction."""
+    for what, known in (
+        ("setting", list(description.settings)),
+        ("quantity", description.quantities()),
+    ):
+        for field in fields:
+            if (name := getattr(field, what)) not in known:
+                key = "metrics" if what == "quantity" else "settings"
+                raise ValueError(
+                    f"{path}, line {field.line}: {name!r} is not in {key} of the description"
+                    f"{hint(name, known)}"
+                )
+    mapped = [] if description.datasets == "same" else list(description.datasets)
+    for key, what, named in (
+        ("settings", "setting", list(description.settings)),
+        ("datasets", "dataset", mapped),
+        ("algorithms", "column", list(description.algorithms)),
+        ("tolerances", "column", list(description.tolerances)),
+        ("metrics", "quantity", description.quantities()),
+    ):
+        present = list(dict.fromkeys(getattr(field, what) for field in fields))
+        if absent := [name for name in named if name not in present]:
+            raise ValueError(
+                f"{path}: {absent[0]!r} of {key} in the description does not occur"
+                f"{hint(absent[0], present)}"
+            )
+
+
+def _number(path: Path, field: _Field, description: Description) -> float:
+    where = f"{path}, line {field.line}, {field.column}, {field.quantity}"
+    if field.text == NOT_AVAILABLE:
+        return float("nan")
+    match = _NUMBER.fullmatch(field.text)
+    if match is None:
+        raise ValueError(
+            f"{where}: {field.text!r} is not a number ({NOT_AVAILABLE}: printed as not available; "
+            "empty: not printed)"
+        )
+    if len(match[1] or "") > description.digits:
+        raise ValueError(
+            f"{where}: {field.text} has more digits than the {description.digits} of the "
+            "description"
+        )
+    value = float(field.text)
+    if not 0 <= value <= description.factor:
+        raise ValueError(
+            f"{where}: {field.text} is outside 0 to {description.factor:g} "
+            f"(scale: {description.scale})"
+        )
+    return value
+
+
+def _check_scale(path: Path, table: pd.DataFrame, description: Description) -> None:
+    if table["published"].isna().all():
+        raise ValueError(f"{path}: there is no value")
+    if description.factor > 1 and table["published"].max() <= _LARGEST_FRACTION:
+        raise ValueError(
+            f"{path}: no value exceeds {_LARGEST_FRACTION:g} (scale: {description.scale}); are "
+            "they fractions?"
+        )

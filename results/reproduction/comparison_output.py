@@ -1,0 +1,276 @@
+"""The command ``compare``: printed per setting, and written as CSV and Markdown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+from rich.text import Text
+
+from results.aggregate import make_cells
+from results.metrics import METRICS
+from results.output import Output, csv_text
+from results.published import paper
+from results.published.publication import Publication
+from results.published.reasons import UNEXPLAINED
+from results.records.frame import Experiments
+from results.records.statuses import NA
+from results.reproduction.comparison import (
+    COLUMNS,
+    VERDICTS,
+    bound_in_words,
+    compare,
+    explain,
+    only_by_spread,
+    overall,
+    summarise,
+    verdict_meanings,
+)
+from results.reproduction.runs import check_runs, not_run
+from results.status import incomplete_remarks
+from results.tables.text import markdown, print_columns
+from results.vocabulary import (
+    LABELLED,
+    LABELLED_MEANING,
+    SETTINGS,
+    display_name,
+    format_number,
+)
+
+_STYLES = {"reproduced": "green", "differs": "red"}
+_DIFFERENCE = ["data set", "algorithm", "setting", "metric", "published", "ours", "spread", "diff"]
+
+
+def write_comparison(
+    experiments: Experiments,
+    output: Output,
+    publication: Publication | None = None,
+    *,
+    every_cell: bool = False,
+) -> pd.DataFrame:
+    """Print and write the comparison with a publication (default: the paper); return it.
+
+    Raises
+    ------
+    ValueError
+        If no experiment was made with the publication's protocol.
+    """
+    publication = publication or paper.publication()
+    output.remarks += check_runs(experiments.frame, publication)
+    cells = make_cells(experiments.frame)
+    table = compare(cells, publication)
+    parts = sections(table, publication)
+    output.console.print(Text(f"{publication.name}: {publication.description.citation}"))
+    if every_cell:
+        for setting, part in table.groupby("setting", sort=False):
+            output.console.print(Text(f"\n{_heading(str(setting), publication)}", style="bold"))
+            ran = part[part["verdict"] != "not run"]
+            columns, rows = printed_rows(ran, publication)
+            print_columns(
+                output.console,
+                columns,
+                [[Text(text, style=_STYLES.get(text, "")) for text in row] for row in rows],
+            )
+    for title, texts, rows_of in parts:
+        output.console.print(Text(f"\n{title}", style="bold"))
+        if rows_of:
+            print_columns(output.console, *rows_of)
+        for text in texts:
+            output.console.print(Text(text))
+    level = cells.index.get_level_values
+    made_with = {run.protocol for run in publication.description.settings.values()}
+    output.remarks += incomplete_remarks(cells[level("protocol").isin(made_with)])
+    output.remarks += unused_remarks(table, publication)
+    spreads = ["published_std"] if table["published_std"].notna().any() else []
+    csv = csv_text(table[[*COLUMNS, *spreads]])
+    output.write(f"tables/comparison_{publication.name}.csv", csv)
+    output.write(f"tables/comparison_{publication.name}.md", to_markdown(table, publication))
+    return table
+
+
+def sections(
+    table: pd.DataFrame, publication: Publication
+) -> list[tuple[str, list[str], tuple[list[str], list[list[str]]] | None]]:
+    """Return titles with the sentences and the table below each: counts, differences, gaps."""
+    explained, _ = explain(table, publication.reasons)
+    body, notes = with_reasons(explained, publication.description.digits, _digits(publication))
+    gaps = not_run(table, publication)
+    counted = [*headline(table, publication)]
+    if table["uses_labels"].any():
+        counted.append(f"{LABELLED}: {LABELLED_MEANING}")
+    return [
+        ("Counts", counted, judged_rows(table, publication)),
+        ("What differs", notes or ["Nothing."], body if explained else None),
+        ("What was not run", gaps or ["Nothing."], None),
+    ]
+
+
+def unused_remarks(table: pd.DataFrame, publication: Publication) -> list[str]:
+    """Name the reasons that no difference needs, of settings and cells that were run."""
+    computed = table[~table["verdict"].isin(["not run", "both NA"])].to_dict("records")
+    _, unused = explain(table, publication.reasons)
+    return [
+        f"reasons.csv: not needed any more: {r.setting}, {r.dataset}, {r.algorithm}, {r.metric}"
+        for r in unused
+        if any(r.fits(row) for row in computed)
+    ]
+
+
+def headline(table: pd.DataFrame, publication: Publication | None = None) -> list[str]:
+    """Return one sentence per metric: how many published values are reproduced."""
+    publication = publication or paper.publication()
+    described = publication.description
+    absolute = f"{described.tolerance.absolute:g}{' per cent' * (described.scale == 'percent')}"
+    _, spreads = bound_in_words(described.tolerance)
+    spreads = spreads.removesuffix(" of ours") or "a wider tolerance"
+    sentences = []
+    for metric in publication.metrics:
+        good, total = overall(table, metric)
+        wide = int((only_by_spread(table)["metric"] == metric).sum())
+        share = f" ({format_number(100 * good / total, 1)} %)" if total else ""
+        sentences.append(
+            f"{METRICS[metric].heading}: {good} of {total} published values with one here "
+            f"are reproduced{share}: {good - wide} within {absolute}, {wide} only within {spreads}."
+        )
+    return sentences
+
+
+def summary_rows(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
+    """Return headings and rows of the verdict counts."""
+    summary = summarise(table)
+    rows = [
+        [
+            display_name(row["algorithm"]) + (LABELLED if row["uses_labels"] else ""),
+            row["setting"],
+            METRICS[row["metric"]].heading,
+            *(str(row[verdict]) for verdict in VERDICTS),
+        ]
+        for row in summary.to_dict("records")
+    ]
+    return ["algorithm", "setting", "metric", *VERDICTS], rows
+
+
+def judged_rows(table: pd.DataFrame, publication: Publication) -> tuple[list[str], list[list[str]]]:
+    """Return headings and rows: per algorithm, how many values are reproduced, and the worst."""
+    headings = ["algorithm", "setting", "metric", "computed", "reproduced", "within absolute"]
+    headings += ["differs", "NA on one side", "not run", "worst", "diff"]
+    rows = []
+    for row in summarise(table).to_dict("records"):
+        numbers = [row["computed"], row["reproduced"], row["within"], row["differs"]]
+        numbers += [row["paper NA"] + row["ours NA"], row["not run"]]
+        rows.append(
+            [
+                display_name(row["algorithm"]) + (LABELLED if row["uses_labels"] else ""),
+                row["setting"],
+                METRICS[row["metric"]].heading,
+                *map(str, numbers),
+                row["worst"],
+                signed(row["worst_difference"], _digits(publication)),
+            ]
+        )
+    return headings, rows
+
+
+def with_reasons(
+    rows: Iterable[tuple[Mapping[Hashable, Any], str]],
+    digits: int,
+    digits_of_difference: int,
+) -> tuple[tuple[list[str], list[list[str]]], list[str]]:
+    """Return a table of differences, and its reasons, which are too long for it, numbered."""
+    numbers: dict[str, str] = {}
+    body = []
+    for row, reason in rows:
+        number = (
+            "none" if reason == UNEXPLAINED else numbers.setdefault(reason, str(len(numbers) + 1))
+        )
+        body.append([*_difference(row, digits, digits_of_difference), number])
+    return ([*_DIFFERENCE, "reason"], body), [f"{n}. {reason}" for reason, n in numbers.items()]
+
+
+def _digits(publication: Publication) -> int:
+    """Return the decimals of a difference, which must show whether it is within the tolerance."""
+    tolerance = publication.description.tolerance.absolute
+    return max(publication.description.digits, 1 - math.floor(math.log10(tolerance or 1)))
+
+
+def _difference(row: Mapping[Hashable, Any], digits: int, digits_of_difference: int) -> list[str]:
+    return [
+        row["dataset"],
+        display_name(row["algorithm"]),
+        row["setting"],
+        METRICS[row["metric"]].heading,
+        format_number(row["published"], digits) or NA,
+        format_number(row["ours"], digits) or row["mark"],
+        format_number(row["std"], digits),
+        format_number(row["difference"], digits_of_difference),
+    ]
+
+
+def printed_rows(
+    table: pd.DataFrame, publication: Publication | None = None
+) -> tuple[list[str], list[list[str]]]:
+    """Return headings and rows of text: one row per cell, the metrics side by side."""
+    publication = publication or paper.publication()
+    columns = ["data set", "algorithm"]
+    for metric in publication.metrics:
+        name = METRICS[metric].heading
+        columns += [f"{name} published", f"{name} ours", "spread", "diff", f"{name} verdict"]
+    rows = []
+    for (dataset, algorithm), part in table.groupby(["dataset", "algorithm"], sort=False):
+        by_metric = {str(row["metric"]): row for row in part.to_dict("records")}
+        mark = LABELLED if part["uses_labels"].any() else ""
+        row = [str(dataset), f"{display_name(str(algorithm))}{mark}"]
+        for metric in publication.metrics:
+            # A publication may print one metric of a cell and not the other.
+            found = by_metric.get(metric)
+            row += _texts(found, publication) if found else [""] * 5
+        rows.append(row)
+    return columns, rows
+
+
+def _texts(row: Mapping[Hashable, Any], publication: Publication) -> list[str]:
+    digits = publication.description.digits
+    return [
+        format_number(row["published"], digits) or NA,
+        format_number(row["ours"], digits) or str(row["mark"]),
+        format_number(row["std"], digits),
+        signed(float(row["difference"]), _digits(publication)),
+        str(row["verdict"]),
+    ]
+
+
+def signed(value: float, digits: int) -> str:
+    """Return a difference with its sign; an empty string for NaN."""
+    if math.isnan(value):
+        return ""
+    return f"{'+' if value >= 0 else ''}{format_number(value, digits)}"
+
+
+def to_markdown(table: pd.DataFrame, publication: Publication | None = None) -> str:
+    """Return the comparison in Markdown: the counts, what differs and why, then every cell."""
+    publication = publication or paper.publication()
+    described = publication.description
+    lines = [f"# Comparison with {publication.name}", "", f"{described.citation}.", ""]
+    if described.scale == "percent":
+        lines += ["All values are in per cent, as printed.", ""]
+    for title, texts, rows in sections(table, publication):
+        lines += [f"## {title}", ""]
+        if rows:
+            lines += [markdown(*rows), ""]
+        lines += [f"{text}\n" for text in texts]
+    lines += ["## Every cell", ""]
+    lines += [f"- {name}: {text}" for name, text in verdict_meanings(publication).items()]
+    for setting, part in table.groupby("setting", sort=False):
+        ran = part[part["verdict"] != "not run"]
+        lines += ["", f"### {_heading(str(setting), publication)}", ""]
+        lines.append(markdown(*printed_rows(ran, publication)))
+    return "\n".join([*lines, ""])
+
+
+def _heading(setting: str, publication: Publication) -> str:
+    run = publication.description.settings[setting]
+    name = SETTINGS[run.setting].capitalize()
+    own = "" if setting == run.setting else f"{setting}, "
+    return f"{name} ({own}protocol {run.protocol})"
