@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from sklearn.neighbors import NearestNeighbors
@@ -15,6 +14,7 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval
 
 from baselines.detector import Detector
+from ocrf.kernels import njit
 
 #: Below this the inverse of sigma would overflow.
 SMALLEST_SIGMA = 1e-307

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._growing import Settings, grow_trees, most_nodes
-from ._nodes import Nodes, room_for_nodes
-from ._planting import RankedData
-from ._scratch import scratch, settled
-from ._threads import map_in_threads
-from ._trees import Trees, join_trees
-from ._workspace import WorkSpace, new_work_space
+from ._boxes import Box
+from ._builder import (
+    MAX_PENDING,
+    Features,
+    Stack,
+    TreeParameters,
+    WorkSpace,
+    grow_trees,
+    most_nodes,
+)
+from ._parallel import map_in_threads
+from ._partitioner import Points
+from ._sorting import N_COUNTS, RankedData, SortSpace
+from ._splitter import Search, longest_search, most_runs
+from ._tree import Nodes, Trees, join_trees, room_for_nodes
+from ._workspace import compact_copy, scratch, scratch_together
 
-# More blocks than threads even out the load.
+# More blocks than threads balance the load.
 _BLOCKS_PER_THREAD = 4
 
-# Room for nodes: so many, or a tree's and a quarter if those are more.
+# Nodes that are allocated together, unless a tree and a quarter may need more.
 _ROOM = 2**16
 
 # Importances that are filled in together, unless those of a single tree are more.
@@ -30,37 +39,103 @@ class Block(NamedTuple):
     parts: list[Nodes]  # the trees one after the other
     n_nodes: np.ndarray  # int64, (n_trees,)
     gammas: np.ndarray  # float64, (n_trees,)
-    # Features and importances of each part's trees in turn: with very many features, nearly all
-    # importances are zero.
+    # The features and the importances of each part's trees in turn, without the zeros: with very
+    # many features, nearly all importances are zero.
     importances: list[tuple[np.ndarray, np.ndarray]]
 
 
-def _grow_block(data: RankedData, seeds: np.ndarray, settings: Settings, work: WorkSpace) -> Block:
-    """Grow one tree per seed."""
+def _new_work_space(shape: tuple[int, int], parameters: TreeParameters) -> WorkSpace:
+    """Allocate work space for the trees of a forest on data of that shape."""
+    m, d, depth = parameters.n_subsample, parameters.n_features_tree, parameters.max_depth
+    n_slots = min(parameters.n_features_node, d) if parameters.sort_node_by_node else d
+    keys = (m, np.uint32)
+    work = WorkSpace(
+        bitmap=scratch((max(shape) + 63) // 64, np.uint64),
+        points=Points(
+            **_arrays(
+                dense=True,
+                values=((n_slots, m), np.float64),
+                orders=((2, n_slots, m), np.uint32),
+                rows=(m + 1, np.uint32),
+                columns=(d + 1, np.uint32),
+                members=keys,
+                marked=(m, np.uint8),
+                keys=keys,
+            ),
+            sorting=SortSpace(**_arrays(order=keys, keys=keys, counts=(N_COUNTS, np.uint32))),
+        ),
+        box=Box(
+            **_arrays(
+                lower=(d, np.float64),
+                upper=(d, np.float64),
+                path=((depth, 2), np.intp),
+                path_bounds=((depth, 2), np.float64),
+            )
+        ),
+        features=Features(
+            **_arrays(
+                candidates=(d, np.intp),
+                swaps=(d, np.intp),
+                constant=(d, np.bool_),
+                constants=((d, 2), np.intp),
+                slots=(d, np.intp),
+                of_slot=(d, np.intp),
+            )
+        ),
+        stack=Stack(**_arrays(nodes=((MAX_PENDING, 5), np.intp), keys=(MAX_PENDING, np.uint64))),
+        search=Search(
+            **_arrays(
+                run=((2, longest_search(m)), np.float64),
+                bounds=((n_slots, most_runs(m)), np.float64),
+            )
+        ),
+        **_arrays(slot_lower=(n_slots, np.float64), slot_upper=(n_slots, np.float64)),
+    )
+    work.features.candidates[:] = np.arange(d)
+    return work
+
+
+def _arrays(
+    dense: bool = False, **arrays: tuple[int | tuple[int, ...], Any]
+) -> dict[str, np.ndarray]:
+    """Allocate arrays of zeros, given by their names, shapes and types."""
+    return dict(zip(arrays, scratch_together(*arrays.values(), dense=dense), strict=True))
+
+
+def _grow_block(
+    data: RankedData,
+    seeds: np.ndarray,
+    parameters: TreeParameters,
+    work: WorkSpace,
+    stop: np.ndarray,
+) -> Block:
+    """Grow one tree per seed, unless ``stop`` is set meanwhile."""
     n_trees, n_features = len(seeds), data.X.shape[1]
-    most = most_nodes(settings)
+    most = most_nodes(parameters)
     importances = scratch((min(n_trees, max(_IMPORTANCES // n_features, 1)), n_features), float)
     block = Block([], np.zeros(n_trees, np.int64), np.empty(n_trees), [])
     grown = 0
-    while grown < n_trees:
-        # Nearly all trees stay far below what they may have; what is not touched takes no memory.
+    while grown < n_trees and not stop[0]:
+        # Nearly all trees have far fewer nodes than they may have; nodes that are not written to
+        # take no memory.
         room = min((n_trees - grown) * most, max(most + most // 4, _ROOM))
         nodes = room_for_nodes(room)
         some = slice(grown, grown + len(importances))
         n_grown = grow_trees(
             data,
             seeds[some],
-            settings,
+            parameters,
             work,
             nodes,
             nodes.packed.view(np.float64),
             block.n_nodes[some],
             block.gammas[some],
             importances,
+            stop,
         )
         used = block.n_nodes[grown : grown + n_grown].sum()
-        # But it may be counted: a large room is not held on to for the sake of a few nodes.
-        keep = settled if room > _ROOM else np.asarray
+        # Where the system counts what is allocated, a few nodes must not keep a large room.
+        keep = compact_copy if room > _ROOM else np.asarray
         block.parts.append(Nodes(*(keep(field[:used]) for field in nodes)))
         tree, feature = np.nonzero(importances[:n_grown])
         block.importances.append((feature, importances[tree, feature]))
@@ -70,7 +145,7 @@ def _grow_block(data: RankedData, seeds: np.ndarray, settings: Settings, work: W
 
 
 def grow_blocks(
-    data: RankedData, seeds: np.ndarray, settings: Settings, n_jobs: int
+    data: RankedData, seeds: np.ndarray, parameters: TreeParameters, n_jobs: int
 ) -> list[Block]:
     """Grow one tree per seed, in threads: the kernels hold no GIL and share the data.
 
@@ -78,7 +153,7 @@ def grow_blocks(
     ----------
     data : RankedData
     seeds : uint64 array of shape (n_trees,)
-    settings : Settings
+    parameters : TreeParameters
     n_jobs : int
 
     Returns
@@ -87,23 +162,22 @@ def grow_blocks(
     """
     n_blocks = 1 if n_jobs == 1 else min(_BLOCKS_PER_THREAD * n_jobs, len(seeds))
     waiting = iter(list(enumerate(np.array_split(seeds, n_blocks))))
-    d = settings.n_features_tree
-    n_slots = min(settings.n_features_node, d) if settings.sort_node_by_node else d
+    stop = np.zeros(1, np.uint8)
 
     def grow_some(_: int) -> list[tuple[int, Block]]:
         """Take blocks as long as there are any, in work space of this thread's own."""
-        work = new_work_space(data.X.shape, settings.n_subsample, d, n_slots, settings.max_depth)
+        work = _new_work_space(data.X.shape, parameters)
         # The iterator of a list is advanced under the interpreter's lock.
-        return [(i, _grow_block(data, some, settings, work)) for i, some in waiting]
+        return [(i, _grow_block(data, some, parameters, work, stop)) for i, some in waiting]
 
-    n_threads = min(n_jobs, n_blocks)
-    shares = map_in_threads(grow_some, range(n_threads), n_threads)
+    n_workers = min(n_jobs, n_blocks)
+    shares = map_in_threads(grow_some, range(n_workers), n_workers, lambda: stop.fill(1))
     grown = sorted((pair for share in shares for pair in share), key=lambda pair: pair[0])
     return [block for _, block in grown]
 
 
 def join_blocks(blocks: list[Block], n_features: int) -> tuple[Trees, np.ndarray, np.ndarray]:
-    """Return the trees of all blocks, which are emptied, and what is told of them.
+    """Join the trees of all blocks, and empty the list.
 
     Returns
     -------

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, overload
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._arrays import read_only
 from ._blocks import grow_blocks, join_blocks
-from ._criteria import CRITERIA
-from ._growing import ADVERSARIES, Settings
-from ._grown import grown_forest
-from ._ordering import sorts_node_by_node
+from ._builder import TreeParameters
+from ._criterion import ADVERSARIES, CRITERIA
+from ._parallel import n_threads
 from ._params import (
     PARAMETER_CONSTRAINTS,
     refuse_overflowing_ranges,
@@ -25,20 +23,50 @@ from ._params import (
     resolve_max_features,
     resolve_max_samples,
 )
-from ._planting import RankedData
-from ._presort import rank_columns
+from ._partitioner import sorts_node_by_node
+from ._predictor import grown_forest, is_depth
 from ._sampling import sample_features, sample_rows
-from ._scoring import is_depth
-from ._tree import OneClassTree
-from ._trees import unpack_tree
+from ._sorting import rank_columns
+from ._tree import OneClassTree, unpack_tree
+from ._workspace import read_only
+
+Item = TypeVar("Item")
+
+# What a fit stores beside the public attributes, which end in an underscore.
+_FITTED_PRIVATE = ("_grown", "_tree_seeds", "_n_samples_fit")
+
+
+class _PerTree(Sequence[Item]):
+    """A sequence with an item per tree, made each time that it is asked for."""
+
+    def __init__(self, make: Callable[[int], Item], n_trees: int) -> None:
+        self._make = make
+        self._trees = range(n_trees)
+
+    def __len__(self) -> int:
+        return len(self._trees)
+
+    @overload
+    def __getitem__(self, index: int) -> Item: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Item]: ...
+
+    def __getitem__(self, index: int | slice) -> Item | list[Item]:
+        if isinstance(index, slice):
+            return [self._make(t) for t in self._trees[index]]
+        return self._make(self._trees[index])
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} items, one per tree>"
 
 
 class OneClassRF(OutlierMixin, BaseEstimator):
     """One-class random forest.
 
-    A forest whose splits separate the observations from hidden outliers, which are taken to be
-    uniform over each node and as many as the observations in it (times `gamma`). No outlier is
-    ever drawn: the splitting criteria use their expected numbers, that is, volumes.
+    A forest whose splits separate the observations from hidden outliers, which are assumed to be
+    uniform over each node's box, and `gamma` times as many as the observations in it. Outliers are
+    never drawn: the splitting criteria use their expected numbers, that is, volumes.
 
     Parameters
     ----------
@@ -54,8 +82,8 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         Features searched at each node, drawn from those of the tree's features that are not
         constant in the node: a number, a share of the tree's features, or None for all of them.
     gamma : float or (float, float), default=1.0
-        Expected number of hidden outliers per observation, from 1e-100 to 1e100. A range
-        (low, high) is drawn from anew for each tree, uniformly on a logarithmic scale.
+        Expected number of hidden outliers per observation, from 1e-100 to 1e100. From a range
+        (low, high) each tree draws its own, uniformly on a logarithmic scale.
     max_depth : "auto", int or None, default="auto"
         Depth at which nodes become leaves, the root's being 0. "auto" is the logarithm of the
         sub-sample's size to base 2, rounded up, as in isolation forest and in the published
@@ -70,12 +98,15 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         "maximal" gives rows outside the bounding box of the training data the lowest score of the
         batch that they are scored in, as the published experiments did.
     contamination : "auto" or float, default="auto"
-        Share of outliers in the training data, in (0, 0.5], which sets the threshold of
-        `predict`. "auto" sets it where the score itself suggests: at s(x) = 0.5 for the depth
-        score as in isolation forest, and at the density of the uniform law on the training data's
-        bounding box for the two densities.
+        Share of outliers in the training data, in (0, 0.5], which sets the threshold of `predict`:
+        the quantile of the training scores at that share. As in scikit-learn's detectors, a row
+        whose score equals the threshold is an inlier, so that with tied scores fewer training rows
+        than this share are outliers. "auto" sets the threshold from the score alone: at
+        s(x) = 0.5 for the depth score as in isolation forest, and at the density of the uniform law
+        on the training data's bounding box for the two densities.
     n_jobs : int or None, default=None
-        Threads for fitting and scoring; -1 for all processors.
+        Threads for fitting and scoring; None is 1, -1 stands for all processors that this process
+        may use. Joblib's backends have no effect on it.
     random_state : int, RandomState instance or None, default=None
         Draws sub-samples, features and gammas. Results do not depend on `n_jobs`.
     adversary : {"adaptive", "naive"}, default="adaptive"
@@ -95,11 +126,10 @@ class OneClassRF(OutlierMixin, BaseEstimator):
 
     Attributes
     ----------
-    estimators_ : list of OneClassTree
-        The trees, for inspection, made anew from the forest's own arrays each time they are asked
-        for.
-    estimators_features_, estimators_samples_ : lists of int64 arrays
-        Columns and rows that each tree was grown on.
+    estimators_ : sequence of OneClassTree
+        The trees, for inspection; each is made from the forest's arrays when it is asked for.
+    estimators_features_, estimators_samples_ : sequences of int64 arrays
+        Columns and rows that each tree was grown on, ascending.
     feature_importances_ : float64 array of shape (n_features,)
         Decreases of the one-class proxy at the splits on each feature, averaged over the trees
         and scaled to sum to 1 (all zero if no tree has a split, or none whose decrease is a number
@@ -109,7 +139,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
     max_samples_, max_features_tree_, max_features_node_, max_depth_ : int
         The parameters, resolved.
     offset_ : float
-        `decision_function` is `score_samples` less the offset.
+        `decision_function` is `score_samples` minus the offset.
     n_features_in_ : int
     feature_names_in_ : array of str
         Only where `X` has column names.
@@ -191,10 +221,29 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         TypeError
             For sparse data.
         """
+        fresh = type(self)(**self.get_params(deep=False))
+        try:
+            fresh._fit(X)
+        except BaseException:
+            # After a fit that fails or is interrupted, the estimator is not fitted.
+            self._replace_fitted({})
+            raise
+        self._replace_fitted(fresh.__dict__)
+        return self
+
+    def _replace_fitted(self, fitted: dict[str, Any]) -> None:
+        """Replace what fits have stored, in one step: other threads see all of it or nothing."""
+        kept = {
+            name: value
+            for name, value in vars(self).items()
+            if not (name.endswith("_") or name in _FITTED_PRIVATE)
+        }
+        # Parameters that were set meanwhile wait for the next fit.
+        self.__dict__ = fitted | kept
+
+    def _fit(self, X: Any) -> None:
+        """Grow the forest in an estimator that no other thread sees."""
         self._validate_params()
-        # What is left of a fit that fails or is interrupted is no forest.
-        for name in ("offset_", "_grown"):
-            self.__dict__.pop(name, None)
         gamma_low, gamma_high = resolve_gamma(self.gamma)
         X = validate_data(
             self, X, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2
@@ -212,15 +261,14 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         self._tree_seeds = rng.randint(0, 2**32, size=(self.n_estimators, 2), dtype=np.uint64) @ (
             np.array([2**32, 1], dtype=np.uint64)
         )
-        n_jobs = effective_n_jobs(self.n_jobs)
-        rows = read_only(X)
-        data = RankedData(rows, *rank_columns(rows, n_jobs))
+        n_jobs = n_threads(self.n_jobs)
+        data = rank_columns(read_only(X), n_jobs)
         box = data.lower, data.upper
         refuse_overflowing_ranges(*box, getattr(self, "feature_names_in_", None))
         min_log_density, max_log_density = resolve_log_densities(
             self.min_log_density, self.max_log_density
         )
-        settings = Settings(
+        parameters = TreeParameters(
             n_subsample=self.max_samples_,
             n_features_tree=self.max_features_tree_,
             n_features_node=self.max_features_node_,
@@ -229,15 +277,15 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             gamma_low=gamma_low,
             gamma_high=gamma_high,
             max_depth=self.max_depth_,
-            # One point more than there are says the same as any larger number.
+            # Larger numbers, which may not fit the kernels' integers, have the same effect.
             min_samples_split=min(int(self.min_samples_split), self.max_samples_ + 1),
             min_log_density=min_log_density,
             max_log_density=max_log_density,
             sort_node_by_node=sorts_node_by_node(self.max_features_tree_, self.max_features_node_),
         )
-        blocks = grow_blocks(data, self._tree_seeds, settings, n_jobs)
-        # The trees take their place: no more memory is held than there must be.
-        del data, rows
+        blocks = grow_blocks(data, self._tree_seeds, parameters, n_jobs)
+        # The ranks are freed before the trees are joined, which takes as much memory for a moment.
+        del data
         trees, self.gammas_, self.feature_importances_ = join_blocks(blocks, n_features)
         self._grown = grown_forest(trees, self.scoring, self.max_samples_, box, self.out_of_bounds)
 
@@ -247,7 +295,24 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             self.offset_ = float(
                 np.percentile(self._grown.score(X, n_jobs), 100.0 * float(self.contamination))
             )
-        return self
+
+    def _snapshot(self) -> OneClassRF:
+        """Return a view of this estimator that does not change if another thread fits it.
+
+        Raises
+        ------
+        NotFittedError
+            If it is not fitted.
+        """
+        view = object.__new__(type(self))
+        view.__dict__ = self.__dict__.copy()
+        check_is_fitted(view)
+        return view
+
+    def _score(self, X: Any) -> np.ndarray:
+        """Score rows with a snapshot."""
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return self._grown.score(X, n_threads(self.n_jobs))
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Score rows: the higher, the more normal.
@@ -263,12 +328,10 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             trees of the leaf's depth plus c(points in the leaf), over c(sub-sample size).
             Otherwise a log density.
         """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return self._grown.score(X, effective_n_jobs(self.n_jobs))
+        return self._snapshot()._score(X)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Score rows relative to the threshold of `predict`: negative is abnormal.
+        """Score rows relative to the threshold of `predict`: outliers are negative.
 
         Parameters
         ----------
@@ -279,10 +342,11 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         scores : float64 array of shape (n_samples,)
             ``score_samples(X) - offset_``.
         """
-        return self.score_samples(X) - self.offset_
+        forest = self._snapshot()
+        return forest._score(X) - forest.offset_
 
     def predict(self, X: Any) -> np.ndarray:
-        """Tell inliers (1) from outliers (-1).
+        """Label inliers as 1 and outliers as -1.
 
         Parameters
         ----------
@@ -298,34 +362,53 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         return hasattr(self, "offset_")
 
     @property
-    def estimators_(self) -> list[OneClassTree]:
+    def estimators_(self) -> Sequence[OneClassTree]:
         """The trees, for inspection."""
-        check_is_fitted(self)
-        return [
-            unpack_tree(
-                self._grown.trees,
+        forest = self._snapshot()
+
+        def tree(t: int) -> OneClassTree:
+            return unpack_tree(
+                forest._grown.trees,
                 t,
-                features=features,
-                n_features=self.n_features_in_,
-                gamma=float(self.gammas_[t]),
+                features=forest._features_of_tree(t),
+                n_features=forest.n_features_in_,
+                gamma=float(forest.gammas_[t]),
             )
-            for t, features in enumerate(self.estimators_features_)
-        ]
+
+        return _PerTree(tree, len(forest._tree_seeds))
 
     @property
-    def estimators_features_(self) -> list[np.ndarray]:
+    def estimators_features_(self) -> Sequence[np.ndarray]:
         """The columns of each tree, ascending."""
-        check_is_fitted(self)
-        return [
-            sample_features(seed, self.n_features_in_, self.max_features_tree_).astype(np.int64)
-            for seed in self._tree_seeds
-        ]
+        forest = self._snapshot()
+        return _PerTree(forest._features_of_tree, len(forest._tree_seeds))
 
     @property
-    def estimators_samples_(self) -> list[np.ndarray]:
+    def estimators_samples_(self) -> Sequence[np.ndarray]:
         """The rows of each tree's sub-sample, ascending."""
-        check_is_fitted(self)
-        return [
-            sample_rows(seed, self._n_samples_fit, self.max_samples_).astype(np.int64)
-            for seed in self._tree_seeds
-        ]
+        forest = self._snapshot()
+        return _PerTree(forest._samples_of_tree, len(forest._tree_seeds))
+
+    def _features_of_tree(self, t: int) -> np.ndarray:
+        seed = self._tree_seeds[t]
+        features = sample_features(seed, self.n_features_in_, self.max_features_tree_)
+        return features.astype(np.int64)
+
+    def _samples_of_tree(self, t: int) -> np.ndarray:
+        return sample_rows(self._tree_seeds[t], self._n_samples_fit, self.max_samples_).astype(
+            np.int64
+        )
+
+
+def warm_up() -> None:
+    """Compile the kernels, or load them from the cache on disk.
+
+    After a call in a parent process, children that it forks start at once.
+    """
+    X = np.random.default_rng(0).normal(size=(64, 2))
+    for scoring in ("depth", "density"):
+        forest = OneClassRF(
+            n_estimators=2, scoring=scoring, out_of_bounds="maximal", random_state=0
+        ).fit(X)
+        forest.score_samples(X)
+    forest.estimators_[0].apply(X)

@@ -12,8 +12,7 @@ import numpy as np
 # Private, but what scikit-learn's own estimators and those of its ecosystem validate with.
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
-from ._criteria import CRITERIA
-from ._growing import ADVERSARIES
+from ._criterion import ADVERSARIES, CRITERIA
 
 SCORINGS = ("depth", "published_depth", "density", "typical_cell")
 
@@ -35,7 +34,8 @@ PARAMETER_CONSTRAINTS: dict = {
     ],
     "max_features_tree": [StrOptions({"auto"}), *_COUNT_OR_SHARE],
     "max_features_node": [None, *_COUNT_OR_SHARE],
-    "gamma": [Interval(Real, *_GAMMAS, closed="both"), tuple, list],
+    # Its range is checked by `resolve_gamma`: a float32 cannot be compared with 1e100.
+    "gamma": [Real, tuple, list],
     "max_depth": [StrOptions({"auto"}), None, Interval(Integral, 1, None, closed="left")],
     "criterion": [StrOptions(set(CRITERIA))],
     "adversary": [StrOptions(set(ADVERSARIES))],
@@ -115,19 +115,18 @@ def resolve_gamma(gamma: Any) -> tuple[float, float]:
     ValueError
         If a range is not two numbers, low <= high, from 1e-100 to 1e100.
     """
-    if isinstance(gamma, Real):
-        return float(gamma), float(gamma)
-    bounds = list(gamma)
-    if (
-        len(bounds) != 2
-        or not all(isinstance(bound, Real) for bound in bounds)
-        or not _GAMMAS[0] <= bounds[0] <= bounds[1] <= _GAMMAS[1]
-    ):
+    given = [gamma, gamma] if isinstance(gamma, Real) else list(gamma)
+    try:
+        bounds = [float(bound) for bound in given if isinstance(bound, Real)]
+    except OverflowError:  # an integer beyond all floats
+        bounds = []
+    low, high = _GAMMAS
+    if len(given) != 2 or len(bounds) != 2 or not low <= bounds[0] <= bounds[1] <= high:
         raise ValueError(
             "The 'gamma' parameter of OneClassRF must be a number from 1e-100 to 1e100, or a range "
             f"(low, high) of them with low <= high. Got {gamma!r} instead."
         )
-    return float(bounds[0]), float(bounds[1])
+    return bounds[0], bounds[1]
 
 
 def resolve_log_densities(

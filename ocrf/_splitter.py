@@ -1,23 +1,57 @@
 """The best split of a node along its features, without looking at every threshold.
 
-In all but small nodes the gains of whole runs of thresholds are bounded first (`_runs`), and only
-the runs that might beat the best split are looked into. The split found is the one an exhaustive
-search finds.
+In all but small nodes the gains of whole runs of thresholds are bounded first, and only the runs
+that might beat the best split are searched. The split found equals that of an exhaustive search.
+
+The gain of a split is a convex function of (a, lambda), the points and the share of the volume that
+go left (`_criterion`), so over a rectangle of such pairs it is largest in a corner. The thresholds
+between two points of the sorted order span such a rectangle: two evaluations bound a whole run.
 """
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
+from typing import NamedTuple
 
-from ._criteria import GINI, entropy_gain, gini_gain
-from ._runs import LONG_RUN, bound_runs, most_runs, n_runs, run_length
+import numpy as np
+
+from ._criterion import ENTROPY, GINI, entropy_gain, gini_gain
+from .kernels import kernel
 
 # Nodes of fewer points are searched without runs.
-SEARCH_BY_RUNS = 64
+_SEARCH_BY_RUNS = 64
+
+# Thresholds per run: in large nodes fetching the values at the runs' ends costs more than searching
+# a few longer runs.
+_RUN, _LONG_RUN, _LARGE_NODE = 16, 64, 4096
+
+# A run is skipped if its bound is smaller by more than rounding can explain.
+_ROUNDING = 1.0 + 1e-6
 
 
-@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+class Sorted(NamedTuple):
+    """The points of a node in ascending order of each feature, and its box.
+
+    There is a slot for each of the tree's features, or for each feature that a node searches.
+    """
+
+    values: np.ndarray  # float64, (n_slots, m): values of the sub-sample, feature by feature
+    orders: np.ndarray  # uint32, (2, n_slots, m): in two buffers
+    buffer: int  # the points are orders[buffer, slot, start:end]
+    start: int
+    end: int
+    lower: np.ndarray  # float64, (n_slots,): the box
+    upper: np.ndarray
+    n_outliers: float  # hidden outliers in the node
+
+
+class Search(NamedTuple):
+    """Work space of a search."""
+
+    run: np.ndarray  # float64, (2, longest_search(m)): values of a run, and their gains
+    bounds: np.ndarray  # float64, (n_slots, most_runs(m)): the bound of each run
+
+
+@kernel(inline="always", error_model="numpy")
 def midpoint(low: float, high: float) -> float:
     """Return the threshold between two consecutive distinct values: low < threshold <= high."""
     threshold = 0.5 * low + 0.5 * high
@@ -25,222 +59,187 @@ def midpoint(low: float, high: float) -> float:
     return threshold if threshold > low else high
 
 
-@njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def _threshold_gains(
-    criterion: int,
-    sorted_values: np.ndarray,
-    k: int,
-    first: int,
-    n: float,
-    lower: float,
-    per_unit: float,
-    n_outliers: float,
-    gains: np.ndarray,
-) -> None:
-    """Compute what the k thresholds between neighbours of a run of sorted values gain.
+@kernel(inline="always")
+def _run_length(n: int) -> int:
+    """Return the number of thresholds in a run of a node of n points."""
+    return _RUN if n < _LARGE_NODE else _LONG_RUN
 
-    Parameters
-    ----------
-    sorted_values : float64 array
-        Values of points ``first`` - 1 ... ``first`` + k - 1 of the node's order.
-    n : float
-        Points in the node.
-    lower, per_unit : float
-        Where the node's cell begins along the feature, and one over its width.
-    n_outliers : float
-        Hidden outliers in the node.
-    gains : float64 array
-        Receives the gains; -1 between equal values, where no threshold fits.
+
+@kernel(inline="always")
+def _n_runs(n: int) -> int:
+    """Return the number of runs of a node of n points."""
+    length = _run_length(n)
+    return (n - 1 + length - 1) // length
+
+
+@kernel(inline="always")
+def most_runs(m: int) -> int:
+    """Return the largest number of runs that a node of at most m points has."""
+    return max(_n_runs(m), _n_runs(min(m, _LARGE_NODE - 1)))
+
+
+@kernel(inline="always")
+def longest_search(m: int) -> int:
+    """Return how many values the search of a node of at most m points compares together."""
+    return max(most_runs(m), _LONG_RUN, _SEARCH_BY_RUNS) + 1
+
+
+@kernel(error_model="numpy")
+def _bound_runs(criterion: int, node: Sorted, slot: int, search: Search) -> tuple[float, int]:
+    """Bound from above what each run of thresholds can gain; -1 where it has none.
+
+    A gain grows with the distance of a / n from lambda, so that of a rectangle's four corners two
+    suffice: the most points on the least volume, and the fewest on the most.
+
+    Returns
+    -------
+    bound, run
+        The largest bound and the first run that has it.
     """
-    # Plain loops over contiguous arrays without a branch: the compiler makes vectors of them.
+    order = node.orders[node.buffer, slot, node.start : node.end]
+    column, edges, bounds = node.values[slot], search.run[0], search.bounds[slot]
+    n = order.shape[0]
+    runs, length = _n_runs(n), _run_length(n)
+    for run in range(runs):
+        edges[run] = column[order[run * length]]
+    edges[runs] = column[order[n - 1]]
+    bottom, per_unit = node.lower[slot], 1.0 / (node.upper[slot] - node.lower[slot])
+    total, n_outliers = np.float64(n), node.n_outliers
+    # Two loops, one without a branch on the criterion: the compiler makes vectors of the first.
     if criterion == GINI:
-        for i in range(k):
-            low, high = sorted_values[i], sorted_values[i + 1]
-            share = (midpoint(low, high) - lower) * per_unit
-            gain = gini_gain(np.float64(first + i), n, share, n_outliers)
-            gains[i] = gain if high > low else -1.0
+        for run in range(runs):
+            low, high = (edges[run] - bottom) * per_unit, (edges[run + 1] - bottom) * per_unit
+            a_min = np.float64(1 + run * length)
+            a_max = min(np.float64((run + 1) * length), total - 1.0)
+            dense = gini_gain(a_max, total, low, n_outliers)
+            sparse = gini_gain(a_min, total, high, n_outliers)
+            bounds[run] = max(dense, sparse) * _ROUNDING if high > low else -1.0
+    elif criterion == ENTROPY:
+        for run in range(runs):
+            low, high = (edges[run] - bottom) * per_unit, (edges[run + 1] - bottom) * per_unit
+            a_min = np.float64(1 + run * length)
+            a_max = min(np.float64((run + 1) * length), total - 1.0)
+            dense = entropy_gain(a_max, total, low, n_outliers)
+            sparse = entropy_gain(a_min, total, high, n_outliers)
+            bounds[run] = max(dense, sparse) * _ROUNDING if high > low else -1.0
     else:
-        for i in range(k):
-            low, high = sorted_values[i], sorted_values[i + 1]
-            gains[i] = -1.0
-            if high > low:
-                share = (midpoint(low, high) - lower) * per_unit
-                gains[i] = entropy_gain(np.float64(first + i), n, share, n_outliers)
+        raise ValueError("unknown criterion")
+    largest, at = -1.0, 0
+    for run in range(runs):
+        if bounds[run] > largest:
+            largest, at = bounds[run], run
+    return largest, at
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _search_run(
-    criterion: int,
-    values: np.ndarray,
-    orders: np.ndarray,
-    turn: int,
-    j: int,
-    start: int,
-    end: int,
-    first: int,
-    last: int,
-    lower: np.ndarray,
-    upper: np.ndarray,
-    n_outliers: float,
-    best: float,
-    work: np.ndarray,
+    criterion: int, node: Sorted, slot: int, first: int, last: int, best: float, search: Search
 ) -> tuple[float, float, int]:
     """Try the thresholds below the points ``first`` ... ``last`` - 1 of a node, in ascending order.
 
     Parameters
     ----------
-    j : int
-        The feature; other parameters as in `best_split`.
+    criterion : {GINI, ENTROPY}
+    node : Sorted
+    slot : int
+        The slot of the feature.
     first, last : int
         Places in the node's order, 1 <= first <= last <= n.
     best : float
         Gain to be beaten.
+    search : Search
 
     Returns
     -------
     gain, threshold, n_left
-        The first threshold of maximal gain; ``n_left`` is 0 when none beats ``best``.
+        The first threshold of maximal gain; ``n_left`` is 0 if none beats ``best``.
     """
-    run = orders[turn, j, start + first - 1 : start + last]
-    column, run_values, gains = values[j], work[0], work[1]
+    run = node.orders[node.buffer, slot, node.start + first - 1 : node.start + last]
+    column, values, gains = node.values[slot], search.run[0], search.run[1]
     for i in range(run.shape[0]):
-        run_values[i] = column[run[i]]
+        values[i] = column[run[i]]
     k = run.shape[0] - 1
-    per_unit = 1.0 / (upper[j] - lower[j])
-    n = np.float64(end - start)
-    _threshold_gains(criterion, run_values, k, first, n, lower[j], per_unit, n_outliers, gains)
+    lower, per_unit = node.lower[slot], 1.0 / (node.upper[slot] - node.lower[slot])
+    n, n_outliers = np.float64(node.end - node.start), node.n_outliers
+    # Loops over contiguous arrays, the first without a branch: the compiler makes vectors of it.
+    # Between equal values no threshold fits: -1.
+    if criterion == GINI:
+        for i in range(k):
+            low, high = values[i], values[i + 1]
+            share = (midpoint(low, high) - lower) * per_unit
+            gain = gini_gain(np.float64(first + i), n, share, n_outliers)
+            gains[i] = gain if high > low else -1.0
+    elif criterion == ENTROPY:
+        for i in range(k):
+            low, high = values[i], values[i + 1]
+            gains[i] = -1.0
+            if high > low:
+                share = (midpoint(low, high) - lower) * per_unit
+                gains[i] = entropy_gain(np.float64(first + i), n, share, n_outliers)
+    else:
+        raise ValueError("unknown criterion")
     at = -1
     for i in range(k):
         if gains[i] > best:
             best, at = gains[i], i
     if at < 0:
         return best, 0.0, 0
-    return best, midpoint(run_values[at], run_values[at + 1]), first + at
+    return best, midpoint(values[at], values[at + 1]), first + at
 
 
-@njit(cache=True, nogil=True, inline="always")
-def work_size(m: int) -> int:
-    """Return how many values the search of a node of at most m points looks at together."""
-    return max(most_runs(m), LONG_RUN, SEARCH_BY_RUNS) + 1
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def best_split(
-    criterion: int,
-    values: np.ndarray,
-    orders: np.ndarray,
-    turn: int,
-    start: int,
-    end: int,
-    searched: np.ndarray,
-    n_searched: int,
-    lower: np.ndarray,
-    upper: np.ndarray,
-    n_outliers: float,
-    work: np.ndarray,
-    bounds: np.ndarray,
+    criterion: int, node: Sorted, searched: np.ndarray, n_searched: int, search: Search
 ) -> tuple[int, float, int, float]:
     """Find the split of maximal gain of a node.
 
     Parameters
     ----------
     criterion : {GINI, ENTROPY}
-    values : float64 array of shape (d, m)
-        The values of the sub-sample, feature by feature.
-    orders : uint32 array of shape (2, d, m)
-        ``orders[turn, j, start:end]`` are the node's points in ascending order of feature j.
+    node : Sorted
     searched : int array
-        ``searched[:n_searched]`` are the features to search, none of them constant in the node. Of
-        equal splits the first found wins: the first feature, its lowest threshold.
-    lower, upper : float64 arrays of shape (d,)
-        The node's cell.
-    n_outliers : float
-        Hidden outliers in the node.
-    work : float64 array of shape (2, work_size(m))
-    bounds : float64 array of shape (d, most_runs(m))
-        Work space.
+        ``searched[:n_searched]`` are the slots of the features to search, none of them constant in
+        the node. Of equal splits the first found wins: the first feature, its lowest threshold.
+    n_searched : int
+    search : Search
 
     Returns
     -------
-    feature, threshold, n_left, gain
-        ``feature`` is -1 if there is no split.
+    slot, threshold, n_left, gain
+        ``slot`` is -1 if there is no split.
     """
-    n = end - start
-    gain, threshold, n_left, feature = -1.0, 0.0, 0, -1
-    if n < SEARCH_BY_RUNS:
+    n = node.end - node.start
+    gain, threshold, n_left, best = -1.0, 0.0, 0, -1
+    if n < _SEARCH_BY_RUNS:
         for k in range(n_searched):
-            j = searched[k]
-            found, cut, count = _search_run(
-                criterion,
-                values,
-                orders,
-                turn,
-                j,
-                start,
-                end,
-                1,
-                n,
-                lower,
-                upper,
-                n_outliers,
-                gain,
-                work,
-            )
+            slot = searched[k]
+            found, cut, count = _search_run(criterion, node, slot, 1, n, gain, search)
             if count > 0:
-                gain, threshold, n_left, feature = found, cut, count, j
-        return feature, threshold, n_left, gain
+                gain, threshold, n_left, best = found, cut, count, slot
+        return best, threshold, n_left, gain
 
     largest, promising, promising_run = -1.0, -1, 0
     for k in range(n_searched):
-        j = searched[k]
-        bound, run = bound_runs(
-            criterion, values, orders, turn, j, start, end, lower, upper, n_outliers, work, bounds
-        )
+        bound, run = _bound_runs(criterion, node, searched[k], search)
         if bound > largest:
-            largest, promising, promising_run = bound, j, run
+            largest, promising, promising_run = bound, searched[k], run
     if promising < 0:
-        return feature, threshold, n_left, gain
-    # The most promising run sets a mark that most of the others cannot reach.
-    length = run_length(n)
+        return best, threshold, n_left, gain
+    # The gain of the most promising run is a mark that the bounds of most other runs do not reach.
+    length = _run_length(n)
     first = 1 + promising_run * length
     mark, _, _ = _search_run(
-        criterion,
-        values,
-        orders,
-        turn,
-        promising,
-        start,
-        end,
-        first,
-        min(first + length, n),
-        lower,
-        upper,
-        n_outliers,
-        gain,
-        work,
+        criterion, node, promising, first, min(first + length, n), gain, search
     )
     for k in range(n_searched):
-        j = searched[k]
-        for run in range(n_runs(n)):
-            if bounds[j, run] >= mark:
+        slot = searched[k]
+        for run in range(_n_runs(n)):
+            if search.bounds[slot, run] >= mark:
                 first = 1 + run * length
                 found, cut, count = _search_run(
-                    criterion,
-                    values,
-                    orders,
-                    turn,
-                    j,
-                    start,
-                    end,
-                    first,
-                    min(first + length, n),
-                    lower,
-                    upper,
-                    n_outliers,
-                    gain,
-                    work,
+                    criterion, node, slot, first, min(first + length, n), gain, search
                 )
                 if count > 0:
-                    gain, threshold, n_left, feature = found, cut, count, j
+                    gain, threshold, n_left, best = found, cut, count, slot
                     mark = max(mark, gain)
-    return feature, threshold, n_left, gain
+    return best, threshold, n_left, gain

@@ -1,27 +1,32 @@
-"""Taking rows down the trees, block by block.
+"""Traversing trees with blocks of rows.
 
-Down a tree, rows travel in company: a node holds the list of the block's rows that reach it, and
-hands it on to its children by a branch-free partition. Its threshold and its feature's column
-stay at hand for the whole list, where a row that walks alone would fetch a node and a value at
-every step. Only when few are left do they walk alone.
+The rows of a block go down a tree together: a node holds the list of the rows that reach it, and a
+branch-free partition distributes the list to its children. The node's threshold and the column of
+its feature stay in the cache for the whole list, where a row on its own would fetch a node and a
+value at every step. Lists of a few rows are not partitioned: their rows go down one by one.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from numba import njit
 
-from ._nodes import LOW_32, SHIFT
+from .kernels import kernel, njit
 
-# What a block's columns take. Smaller ones would fit the second-level cache, but the more rows go
-# down a large tree together, the longer they keep company.
+# The second word of a node: the feature above SHIFT, the left child below it (`_tree`).
+SHIFT = np.uint64(32)
+LOW_32 = np.uint64(0xFFFFFFFF)
+
+# Bytes of a block's columns. Smaller blocks would fit the second-level cache, but the more rows go
+# down a large tree together, the longer their lists are.
 _BLOCK_BYTES = 4 * 1024 * 1024
 
-# Fewer rows than these do not pay for a tree's nodes, unless they take more memory than this.
+# Reading a tree's nodes pays for at least so many rows, unless these take more memory than this.
 _FEW_ROWS, _MOST_BLOCK_BYTES = 256, 16 * 1024 * 1024
 
-# A list of fewer rows costs more than it saves.
-_COMPANY = 8
+# Partitioning a list of fewer rows takes longer than traversing with each of them.
+_SHORTEST_LIST = 8
 
 # Pending nodes of a depth-first walk that takes the smaller child first: log2 of the rows at most.
 _MAX_PENDING = 34
@@ -29,14 +34,34 @@ _MAX_PENDING = 34
 _ONE = np.uintp(1)
 
 
+class Block(NamedTuple):
+    """A block of rows, and what a traversal works with."""
+
+    columns: np.ndarray  # float64, (n_features, size): the rows, feature by feature
+    lists: np.ndarray  # uint32, (2, size): rows by node; a node's children use the other list
+    leaves: np.ndarray  # uint32, (size,): the leaf of each row, counted from the tree's root
+    pending: np.ndarray  # intp, (_MAX_PENDING, 4): node, start, end, index of the list
+
+
+@njit(cache=True, nogil=True)
+def _new_block(n_features: int, size: int) -> Block:
+    """Allocate a block of up to ``size`` rows."""
+    return Block(
+        np.empty((n_features, size)),
+        np.empty((2, size), np.uint32),
+        np.empty(size, np.uint32),
+        np.empty((_MAX_PENDING, 4), np.intp),
+    )
+
+
 def block_rows(n_features: int) -> int:
-    """Return how many rows are taken through a tree together."""
+    """Return the number of rows in a block."""
     row_bytes = 8 * n_features
     few = max(min(_FEW_ROWS, _MOST_BLOCK_BYTES // row_bytes), 1)
     return min(max(_BLOCK_BYTES // row_bytes, few), 65536)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def partition_by_value(
     rows: np.ndarray, column: np.ndarray, threshold: float, result: np.ndarray
 ) -> np.intp:
@@ -56,50 +81,41 @@ def partition_by_value(
     return np.intp(to_left)
 
 
-@njit(cache=True, nogil=True)
-def find_leaves(
-    columns: np.ndarray,
-    n_rows: int,
-    thresholds: np.ndarray,
-    links: np.ndarray,
-    lists: np.ndarray,
-    leaves: np.ndarray,
-) -> None:
+@kernel
+def find_leaves(block: Block, n_rows: int, thresholds: np.ndarray, links: np.ndarray) -> None:
     """Find the leaf of each row of a block in one tree.
 
     Parameters
     ----------
-    columns : float64 array of shape (n_features, >= n_rows)
-        The block's rows, feature by feature.
+    block : Block
+        ``leaves`` receives the leaves.
+    n_rows : int
+        Rows in the block.
     thresholds : float64 array of shape (n_nodes, 2)
-        The tree's compact nodes as floats (column 0 is read).
+        The tree's packed nodes as floats (column 0 is read).
     links : uint64 array of shape (n_nodes, 2)
         The same memory as integers (column 1 is read).
-    lists : uint32 array of shape (2, >= n_rows)
-        Work space.
-    leaves : uint32 array of shape (>= n_rows,)
-        Receives the leaves, counted from the tree's root.
     """
-    pending = np.empty((_MAX_PENDING, 4), np.intp)  # node, start, end, which of the lists
+    columns, lists, leaves, pending = block.columns, block.lists, block.leaves, block.pending
     pending[0, 0], pending[0, 1], pending[0, 2], pending[0, 3] = 0, 0, n_rows, 0
     for i in range(n_rows):
         lists[0, i] = i
     n_pending = 1
     while n_pending > 0:
         n_pending -= 1
-        node, start, end, turn = (
+        node, start, end, which = (
             np.uintp(pending[n_pending, 0]),
             pending[n_pending, 1],
             pending[n_pending, 2],
             pending[n_pending, 3],
         )
-        rows = lists[turn, start:end]
+        rows = lists[which, start:end]
         link = links[node, 1]
         left = np.uintp(link & LOW_32)
         if left == node:
             for i in range(rows.shape[0]):
                 leaves[rows[i]] = np.uint32(node)
-        elif end - start < _COMPANY:
+        elif end - start < _SHORTEST_LIST:
             for i in range(rows.shape[0]):
                 row = rows[i]
                 at, to, way = node, left, link
@@ -111,7 +127,7 @@ def find_leaves(
                 leaves[row] = np.uint32(at)
         else:
             n_left = partition_by_value(
-                rows, columns[link >> SHIFT], thresholds[node, 0], lists[1 - turn, start:end]
+                rows, columns[link >> SHIFT], thresholds[node, 0], lists[1 - which, start:end]
             )
             middle = start + n_left
             left_last = n_left <= end - middle
@@ -122,11 +138,11 @@ def find_leaves(
                     pending[n_pending, 0] = np.intp(left) if is_left else np.intp(left) + 1
                     pending[n_pending, 1] = a
                     pending[n_pending, 2] = b
-                    pending[n_pending, 3] = 1 - turn
+                    pending[n_pending, 3] = 1 - which
                     n_pending += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def load_block(X: np.ndarray, start: int, stop: int, columns: np.ndarray) -> None:
     """Copy rows ``start`` ... ``stop - 1`` of ``X`` into ``columns``, feature by feature."""
     for i in range(start, stop):
@@ -146,31 +162,30 @@ def sum_over_trees(
 ) -> None:
     """Add up the values of each row's leaves, ``total[i]`` = sum over trees.
 
-    Trees are added in their order for every row, so that neither the size of the blocks nor the
-    number of threads shows in the result.
+    For every row the trees are added in their order, so that the result depends neither on the size
+    of the blocks nor on the number of threads.
 
     Parameters
     ----------
     X : float64 array of shape (n_samples, n_features), C-contiguous
     thresholds, links : arrays of shape (n_nodes, 2)
-        The compact nodes of all trees, as floats and as integers.
+        The packed nodes of all trees, as floats and as integers.
     first_node : int64 array of shape (n_trees + 1,)
     leaf_value : float64 array of shape (n_nodes,)
     size : int
         Rows of a block.
     total : float64 array of shape (n_samples,)
     """
-    columns = np.empty((X.shape[1], size))
-    lists = np.empty((2, size), np.uint32)
-    leaves = np.empty(size, np.uint32)
+    block = _new_block(X.shape[1], size)
+    leaves = block.leaves
     for start in range(0, X.shape[0], size):
         stop = min(start + size, X.shape[0])
-        load_block(X, start, stop, columns)
+        load_block(X, start, stop, block.columns)
         part = total[start:stop]
         part[:] = 0.0
         for t in range(first_node.shape[0] - 1):
             a, b = first_node[t], first_node[t + 1]
-            find_leaves(columns, stop - start, thresholds[a:b], links[a:b], lists, leaves)
+            find_leaves(block, stop - start, thresholds[a:b], links[a:b])
             value = leaf_value[a:b]
             for i in range(part.shape[0]):
                 part[i] += value[leaves[i]]
@@ -188,22 +203,21 @@ def log_sum_exp_over_trees(
 ) -> None:
     """Add up the exponentials of each row's leaf values, ``total[i]`` = log sum over trees exp.
 
-    The running maximum is taken out, so that values of any magnitude neither over- nor underflow.
+    The running maximum is subtracted, so that values of any magnitude neither over- nor underflow.
     Parameters as in `sum_over_trees`.
     """
-    columns = np.empty((X.shape[1], size))
-    lists = np.empty((2, size), np.uint32)
-    leaves = np.empty(size, np.uint32)
+    block = _new_block(X.shape[1], size)
+    leaves = block.leaves
     largest = np.empty(size)
     for start in range(0, X.shape[0], size):
         stop = min(start + size, X.shape[0])
-        load_block(X, start, stop, columns)
+        load_block(X, start, stop, block.columns)
         part = total[start:stop]
         part[:] = 0.0
         largest[:] = -np.inf
         for t in range(first_node.shape[0] - 1):
             a, b = first_node[t], first_node[t + 1]
-            find_leaves(columns, stop - start, thresholds[a:b], links[a:b], lists, leaves)
+            find_leaves(block, stop - start, thresholds[a:b], links[a:b])
             for i in range(part.shape[0]):
                 value = leaf_value[a + leaves[i]]
                 if value > largest[i]:
@@ -220,17 +234,16 @@ def leaves_of_tree(
     X: np.ndarray, thresholds: np.ndarray, links: np.ndarray, size: int, result: np.ndarray
 ) -> None:
     """Find each row's leaf in one tree, counted from its root."""
-    columns = np.empty((X.shape[1], size))
-    lists = np.empty((2, size), np.uint32)
-    leaves = np.empty(size, np.uint32)
+    block = _new_block(X.shape[1], size)
+    leaves = block.leaves
     for start in range(0, X.shape[0], size):
         stop = min(start + size, X.shape[0])
-        load_block(X, start, stop, columns)
-        find_leaves(columns, stop - start, thresholds, links, lists, leaves)
+        load_block(X, start, stop, block.columns)
+        find_leaves(block, stop - start, thresholds, links)
         result[start:stop] = leaves[: stop - start]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def outside_box(X: np.ndarray, lower: np.ndarray, upper: np.ndarray, outside: np.ndarray) -> None:
     """Mark the rows that lie outside a box in at least one feature."""
     for i in range(X.shape[0]):

@@ -1,17 +1,128 @@
-"""One tree of the forest, to be looked at."""
+"""The nodes of trees, in the form in which they are traversed, and one tree for inspection.
+
+A node takes 32 bytes, of which a traversal reads 16, two 64-bit words: the threshold, and the
+feature (upper half) with the left child (lower half, counted from the tree's root; the right child
+is the next node). A leaf is its own left child.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.utils import check_array
 
-from ._arrays import read_only
-from ._nodes import pack_nodes
-from ._traversal import block_rows, leaves_of_tree
+from ._traversal import LOW_32, SHIFT, block_rows, leaves_of_tree
+from ._workspace import read_only, scratch_together
+
+
+class Nodes(NamedTuple):
+    """The nodes of trees, one after the other."""
+
+    packed: np.ndarray  # uint64, (n_nodes, 2): the threshold's bits, feature << 32 | left child
+    n_samples: np.ndarray  # int32
+    depth: np.ndarray  # int32
+    log_volume: np.ndarray  # float64: log of the box's share of the training data's box
+
+
+def room_for_nodes(size: int) -> Nodes:
+    """Allocate so many nodes; those that are not written to take no memory."""
+    return Nodes(
+        *scratch_together(
+            ((size, 2), np.uint64), (size, np.int32), (size, np.int32), (size, np.float64)
+        )
+    )
+
+
+def join_nodes(parts: list[Nodes]) -> Nodes:
+    """Join parts of a forest and empty the list.
+
+    One field after the other, so that at most one field is in memory twice.
+    """
+    fields = [list(pieces) for pieces in zip(*parts, strict=True)]
+    parts.clear()
+    joined = []
+    while fields:
+        joined.append(np.concatenate(fields.pop(0)))
+    return Nodes(*joined)
+
+
+def pack_nodes(left: np.ndarray, feature: np.ndarray, threshold: np.ndarray) -> np.ndarray:
+    """Return the compact nodes of one tree.
+
+    Parameters
+    ----------
+    left, feature : int32 arrays of shape (n_nodes,)
+        Left child and column; -1 in a leaf.
+    threshold : float64 array of shape (n_nodes,)
+
+    Returns
+    -------
+    packed : uint64 array of shape (n_nodes, 2)
+    """
+    own = np.arange(left.shape[0])
+    is_leaf = left < 0
+    packed = np.empty((left.shape[0], 2), np.uint64)
+    packed[:, 0] = threshold.view(np.uint64)
+    packed[:, 1] = np.where(is_leaf, own, left).astype(np.uint64)
+    packed[:, 1] |= np.where(is_leaf, 0, feature).astype(np.uint64) << SHIFT
+    return packed
+
+
+def unpack_nodes(packed: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what `pack_nodes` packed: left, feature, threshold."""
+    links = packed[:, 1]
+    left = (links & LOW_32).astype(np.int32)
+    feature = (links >> SHIFT).astype(np.int32)
+    is_leaf = left == np.arange(left.shape[0])
+    left[is_leaf] = feature[is_leaf] = -1
+    return left, feature, packed[:, 0].copy().view(np.float64)
+
+
+class Trees(NamedTuple):
+    """The trees of a forest, one after the other."""
+
+    first_node: np.ndarray  # int64, (n_trees + 1,): where each tree begins, and the last one ends
+    packed: np.ndarray  # uint64, (n_nodes, 2): threshold, feature and left child
+    n_samples: np.ndarray  # int32, (n_nodes,)
+    depth: np.ndarray  # int32
+    log_volume: np.ndarray  # float64
+
+
+def join_trees(parts: list[Nodes], n_nodes: np.ndarray) -> Trees:
+    """Join the trees of a forest.
+
+    Parameters
+    ----------
+    parts : list of Nodes
+        The trees one after the other. The list is emptied.
+    n_nodes : int64 array of shape (n_trees,)
+        Nodes of each tree.
+    """
+    return Trees(np.concatenate([[0], np.cumsum(n_nodes)]), *join_nodes(parts))
+
+
+def unpack_tree(
+    trees: Trees, t: int, *, features: np.ndarray, n_features: int, gamma: float
+) -> OneClassTree:
+    """Return one of the trees, for inspection."""
+    part = slice(trees.first_node[t], trees.first_node[t + 1])
+    left, feature, threshold = unpack_nodes(trees.packed[part])
+    return OneClassTree(
+        children_left=left,
+        children_right=np.where(left < 0, left, left + 1),
+        feature=feature,
+        threshold=threshold,
+        # These are the forest's own arrays: writing to them would change its scores.
+        n_node_samples=read_only(trees.n_samples[part]),
+        depth=read_only(trees.depth[part]),
+        log_volume=read_only(trees.log_volume[part]),
+        features=features,
+        n_features=n_features,
+        gamma=gamma,
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,7 +142,7 @@ class OneClassTree:
     depth : int32 array of shape (n_nodes,)
         0 at the root.
     log_volume : float64 array of shape (n_nodes,)
-        Natural logarithm of the cell's volume over the tree's features, where the bounding box of
+        Natural logarithm of the box's volume over the tree's features, where the bounding box of
         the training data has volume 1. Features that are constant in the sub-sample do not count.
     features : int64 array
         The columns that the tree was grown on.

@@ -1,70 +1,88 @@
-"""What a thread needs to grow trees, made once for many of them."""
+"""Arrays for compiled code: work space that returns to the system at once, and read-only views.
+
+What threads allocate and free, the C library keeps for later: after a fit on two threads, as much
+as the input would stay in use. In threads, work space therefore gets pages of its own. In the main
+thread the library gives memory back, and reusing what it holds saves getting new pages.
+"""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import math
+import mmap
+import threading
+from typing import Any
 
 import numpy as np
 
-from ._planting import Points
-from ._runs import most_runs
-from ._scratch import scratch_together
-from ._splitter import work_size
+# Arrays begin where a cache line does.
+_ALIGNMENT = 64
+
+_LARGE_PAGE = 2 * 2**20
 
 
-class WorkSpace(NamedTuple):
-    """Arrays for trees of m points and d features, grown one at a time."""
+def scratch(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
+    """Return zeros, of which a large array takes only what is touched.
 
-    bitmap: np.ndarray  # uint64: a bit per row, or per feature if they are more; zero between uses
-    rows: np.ndarray  # uint32, (m + 1,): of a tree, and a place for scratch
-    columns: np.ndarray  # uint32, (d + 1,)
-    points: Points
-    members: np.ndarray  # uint32, (m,): the points of the nodes, where orders are not kept
-    sub_ranks: np.ndarray  # uint32, (m,)
-    sort_work: np.ndarray  # uint32, (2, m)
-    marked: np.ndarray  # uint8, (m,): zero between uses
-    search: np.ndarray  # float64, (2, work_size(m))
-    bounds: np.ndarray  # float64, (n_slots, most_runs(m))
-    urn: np.ndarray  # intp, (d,): 0, 1, 2, ... between uses
-    picks: np.ndarray  # intp, (d,)
-    constant: np.ndarray  # bool, (d,): false between uses
-    constants: np.ndarray  # intp, (d, 2): the features marked, and the depth at which
-    path: np.ndarray  # intp, (max_depth, 2): feature and side of the splits that lead to a node
-    path_bounds: np.ndarray  # float64, (max_depth, 2): their thresholds, and the bounds before
+    Raises
+    ------
+    MemoryError
+        If the system has, or grants, no more.
+    """
+    (array,) = scratch_together((shape, dtype))
+    return array
 
 
-def new_work_space(
-    shape: tuple[int, int], m: int, d: int, n_slots: int, max_depth: int
-) -> WorkSpace:
-    """Return work space for trees on data of that shape."""
-    points: dict[str, tuple[int | tuple[int, ...], Any]] = {
-        "values": ((n_slots, m), np.float64),
-        "orders": ((2, n_slots, m), np.uint32),
-        "lower": (d, np.float64),
-        "upper": (d, np.float64),
-    }
-    others: dict[str, tuple[int | tuple[int, ...], Any]] = {
-        "bitmap": ((max(shape) + 63) // 64, np.uint64),
-        "rows": (m + 1, np.uint32),
-        "columns": (d + 1, np.uint32),
-        "members": (m, np.uint32),
-        "sub_ranks": (m, np.uint32),
-        "sort_work": ((2, m), np.uint32),
-        "marked": (m, np.uint8),
-        "search": ((2, work_size(m)), np.float64),
-        "bounds": ((n_slots, most_runs(m)), np.float64),
-        "urn": (d, np.intp),
-        "picks": (d, np.intp),
-        "constant": (d, np.bool_),
-        "constants": ((d, 2), np.intp),
-        "path": ((max_depth, 2), np.intp),
-        "path_bounds": ((max_depth, 2), np.float64),
-    }
-    work = WorkSpace(
-        points=Points(
-            **dict(zip(points, scratch_together(*points.values(), dense=True), strict=True))
-        ),
-        **dict(zip(others, scratch_together(*others.values()), strict=True)),
-    )
-    work.urn[:] = np.arange(d)
-    return work
+def scratch_together(
+    *arrays: tuple[int | tuple[int, ...], Any], dense: bool = False
+) -> list[np.ndarray]:
+    """Return several arrays, each as from `scratch`, that go back to the system together.
+
+    Parameters
+    ----------
+    *arrays : (shape, dtype)
+    dense : bool, default=False
+        Whether all of them will be used. Then they take large pages, if the system has them and
+        they fill one. Threads wait for one another when they touch new pages: with large ones two
+        of them fit 140000 rows in nine tenths of the time.
+    """
+    if threading.current_thread() is threading.main_thread():
+        return [np.zeros(shape, dtype) for shape, dtype in arrays]
+    starts, end = [], 0
+    for shape, dtype in arrays:
+        starts.append(end)
+        n_bytes = math.prod(np.atleast_1d(shape).tolist()) * np.dtype(dtype).itemsize
+        end += -(-n_bytes // _ALIGNMENT) * _ALIGNMENT
+    is_large = dense and end >= _LARGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE")
+    try:
+        # Private, and not shared with processes forked later.
+        size = end + _LARGE_PAGE if is_large else max(end, 1)
+        pages = mmap.mmap(-1, size, access=mmap.ACCESS_COPY)
+    except OSError as error:
+        raise MemoryError(f"unable to allocate {end} bytes of work space") from error
+    first = 0
+    if is_large:
+        pages.madvise(mmap.MADV_HUGEPAGE)
+        first = -np.frombuffer(pages, np.uint8).ctypes.data % _LARGE_PAGE
+    return [
+        np.ndarray(shape, dtype, pages, first + start)
+        for (shape, dtype), start in zip(arrays, starts, strict=True)
+    ]
+
+
+def compact_copy(array: np.ndarray) -> np.ndarray:
+    """Return a copy in memory of its own, as large as the array."""
+    copy = scratch(array.shape, array.dtype)
+    copy[...] = array
+    return copy
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """Return a view that cannot be written to.
+
+    To numba, arrays that can be written to and others are different types, and it compiles each
+    kernel for every type that it meets. What the caller passes, or a memory-mapped pickle holds,
+    may be either; what kernels only read is therefore always passed as read-only.
+    """
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from baselines.forests.sorting import sort_keys
+from ocrf.kernels import njit
 
 #: Ranks are counted rather than sorted while they span at most this many per point: passing over a
 #: rank that no point has is cheaper than moving a point by that factor.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from baselines.forests.grouping import ONES, group_by_rank, make_workspace
 from baselines.forests.random_stream import uniform_integer
 from baselines.forests.ranking import RankedPoints
+from ocrf.kernels import njit
 
 #: Gains, in bits times points, up to this are rounding errors of the entropy table.
 SMALLEST_GAIN = 1e-9

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ocrf.kernels import njit
 
 #: Below this many keys an insertion sort beats the set-up of the radix sort's 256 counters.
 INSERTION_LIMIT = 48

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ocrf.kernels import njit
 
 #: Training points whose distances to a test point are computed in one go, in vector registers.
 CHUNK = 128

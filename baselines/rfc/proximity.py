@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from baselines.forests.growing import Tree, find_leaf
+from ocrf.kernels import njit
 
 IN_BAG = -1
 

@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from ocrf import OneClassRF
+from ocrf import OneClassRF, _forest
 
 
 @pytest.mark.parametrize("seed", [0])
@@ -97,6 +97,24 @@ def test_inspection_is_in_plain_types(X):
         assert repr(tree) == (
             f"OneClassTree(node_count={tree.node_count}, max_depth={tree.max_depth}, gamma=0.5)"
         )
+
+
+def test_per_tree_attributes_are_sequences_that_make_the_item_asked_for(X, monkeypatch):
+    forest = OneClassRF(n_estimators=5, random_state=0).fit(X)
+    made = []
+    unpack = _forest.unpack_tree
+    monkeypatch.setattr(
+        _forest, "unpack_tree", lambda trees, t, **rest: made.append(t) or unpack(trees, t, **rest)
+    )
+    trees = forest.estimators_
+    assert len(trees) == len(forest.estimators_features_) == len(forest.estimators_samples_) == 5
+    assert trees[-1].node_count == trees[4].node_count
+    assert [tree.gamma for tree in trees[1:3]] == [1.0, 1.0]
+    assert made == [4, 4, 1, 2]
+    with pytest.raises(IndexError):
+        trees[5]
+    assert [len(rows) for rows in forest.estimators_samples_] == [forest.max_samples_] * 5
+    assert repr(trees) == "<5 items, one per tree>"
 
 
 def test_trees_cannot_be_written_through_to_the_forest(X):

@@ -15,16 +15,22 @@ from hypothesis import strategies as st
 from numba import njit
 
 import ocrf
-from ocrf import OneClassRF, _grown
-from ocrf._arrays import read_only
-from ocrf._criteria import ENTROPY, GINI, split_gain
-from ocrf._growing import grow_trees
-from ocrf._nodes import pack_nodes, unpack_nodes
-from ocrf._presort import _mend_order, _rank_from, bit_length, rank_columns, sort_by_key
-from ocrf._random import next_below
-from ocrf._sampling import sample_rows
-from ocrf._scratch import scratch, scratch_together
+from ocrf import OneClassRF, _predictor
+from ocrf._builder import grow_trees
+from ocrf._criterion import entropy_gain, gini_gain
+from ocrf._sampling import next_below, sample_rows
+from ocrf._sorting import (
+    N_COUNTS,
+    SortSpace,
+    _mend_order,
+    _rank_from,
+    bit_length,
+    rank_columns,
+    sort_by_key,
+)
 from ocrf._traversal import block_rows, outside_box, sum_over_trees
+from ocrf._tree import pack_nodes, unpack_nodes
+from ocrf._workspace import read_only, scratch, scratch_together
 
 
 @pytest.mark.parametrize("n_bits", [0, 1, 6, 11, 12, 22, 31, 32])
@@ -32,7 +38,8 @@ from ocrf._traversal import block_rows, outside_box, sum_over_trees
 def test_radix_sort_is_a_stable_sort(n, n_bits):
     keys = np.random.default_rng(n).integers(0, 2**n_bits, size=n).astype(np.uint32)
     order = np.empty(n, np.uint32)
-    sort_by_key(keys.copy(), n_bits, order, np.empty((2, n), np.uint32))
+    space = SortSpace(*(np.empty(size, np.uint32) for size in (n, n, N_COUNTS)))
+    sort_by_key(keys.copy(), n_bits, order, space)
     np.testing.assert_array_equal(order, np.argsort(keys, kind="stable"))
 
 
@@ -53,20 +60,20 @@ def test_bit_length():
 @settings(max_examples=200, deadline=None)
 def test_ranks_number_the_distinct_values(column):
     X = np.array(column).reshape(-1, 1)
-    ranks, n_ranks, lower, upper = rank_columns(read_only(X))
+    data = rank_columns(read_only(X))
     distinct, expected = np.unique(X[:, 0], return_inverse=True)
-    np.testing.assert_array_equal(ranks[0], expected.ravel())
-    assert n_ranks.tolist() == [len(distinct)]
-    assert (lower[0], upper[0]) == (X.min(), X.max())
+    np.testing.assert_array_equal(data.ranks[0], expected.ravel())
+    assert data.n_ranks.tolist() == [len(distinct)]
+    assert (data.lower[0], data.upper[0]) == (X.min(), X.max())
 
 
 def test_ranks_of_values_that_differ_in_their_last_bits():
     """The upper halves of these are all equal: the first sort must be found insufficient."""
     rng = np.random.default_rng(0)
     X = 1.0 + rng.permutation(500)[:, None] * 2.0**-52
-    ranks, n_ranks, _, _ = rank_columns(read_only(X))
-    np.testing.assert_array_equal(ranks[0], np.argsort(np.argsort(X[:, 0])))
-    assert n_ranks[0] == 500
+    data = rank_columns(read_only(X))
+    np.testing.assert_array_equal(data.ranks[0], np.argsort(np.argsort(X[:, 0])))
+    assert data.n_ranks[0] == 500
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -175,11 +182,11 @@ def test_sub_samples_are_ascending_and_distinct(n, k):
     shares=st.tuples(st.floats(0, 1), st.floats(0, 1)),
     inside=st.tuples(st.floats(0, 1), st.floats(0, 1)),
     n_outliers=st.one_of(st.just(0.0), st.floats(1e-12, 1e6)),
-    criterion=st.sampled_from([GINI, ENTROPY]),
+    gain_of=st.sampled_from([gini_gain, entropy_gain]),
 )
 @settings(max_examples=500, deadline=None)
 def test_two_corners_bound_the_gain_over_a_rectangle(
-    n, points, shares, inside, n_outliers, criterion
+    n, points, shares, inside, n_outliers, gain_of
 ):
     """What the search passes runs over by: convexity in (a, lambda), to rounding."""
     a_min, a_max = sorted(1 + int(p * (n - 2)) for p in points)
@@ -187,10 +194,10 @@ def test_two_corners_bound_the_gain_over_a_rectangle(
     a = a_min + round(inside[0] * (a_max - a_min))
     share = share_min + inside[1] * (share_max - share_min)
     share = min(max(share, share_min), share_max)
-    gain = split_gain(criterion, float(a), float(n), share, n_outliers)
+    gain = gain_of(float(a), float(n), share, n_outliers)
     bound = max(
-        split_gain(criterion, float(a_max), float(n), share_min, n_outliers),
-        split_gain(criterion, float(a_min), float(n), share_max, n_outliers),
+        gain_of(float(a_max), float(n), share_min, n_outliers),
+        gain_of(float(a_min), float(n), share_max, n_outliers),
     )
     # Next to a / n = lambda the gain vanishes and only absolute accuracy can be asked for.
     assert gain <= bound * (1 + 1e-6) + 1e-12
@@ -205,8 +212,8 @@ def test_tiny_blocks_and_chunks_score_the_same(monkeypatch, scoring, out_of_boun
         n_estimators=10, scoring=scoring, out_of_bounds=out_of_bounds, random_state=0
     ).fit(X)
     expected = forest.score_samples(far)
-    monkeypatch.setattr(_grown, "block_rows", lambda n_features: 7)
-    monkeypatch.setattr(_grown, "_CHUNK_BYTES", 8 * 4 * 10)
+    monkeypatch.setattr(_predictor, "block_rows", lambda n_features: 7)
+    monkeypatch.setattr(_predictor, "_CHUNK_BYTES", 8 * 4 * 10)
     for n_jobs in (1, 2):
         forest.set_params(n_jobs=n_jobs)
         np.testing.assert_array_equal(forest.score_samples(far), expected)

@@ -94,6 +94,23 @@ def test_feature_numbers(d, tree, node, expected):
         assert set(fitted.feature[fitted.feature >= 0]) <= set(columns)
 
 
+@pytest.mark.parametrize(
+    "gamma", [np.float32(2), np.float16(2), np.int8(2), (np.float32(2), np.float32(2)), [2, 2]]
+)
+def test_numbers_of_other_types_are_numbers(X, gamma):
+    forest = OneClassRF(n_estimators=2, gamma=gamma, random_state=0).fit(X)
+    np.testing.assert_array_equal(forest.gammas_, 2.0)
+
+
+def test_scores_at_the_threshold_are_inliers():
+    """As in scikit-learn: with ties there, fewer than the share are outliers."""
+    X = np.array([[0.0]] * 96 + [[1.0]] * 4)
+    forest = OneClassRF(n_estimators=5, contamination=0.02, random_state=0).fit(X)
+    scores = forest.score_samples(X)
+    assert (scores == forest.offset_).sum() == 4
+    np.testing.assert_array_equal(forest.predict(X), 1)
+
+
 @pytest.mark.parametrize("seed", [0])
 def test_every_row_and_feature_is_drawn_alike(seed):
     X = np.random.default_rng(seed).normal(size=(40, 10))

@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from scipy.stats import binom, cauchy, poisson
 
 from ocrf import OneClassRF
-from ocrf._criteria import ENTROPY, GINI, proxy_decrease, split_gain
+from ocrf._criterion import (
+    ENTROPY,
+    GINI,
+    entropy_gain,
+    gini_gain,
+    n_hidden_outliers,
+    proxy_decrease,
+)
 from runners.theory.model import (
     OneClassModel,
     inlier_entropy_proxy,
@@ -31,7 +38,7 @@ def splits(draw):
 
 
 def kernel_decrease(criterion, a, n, share, n_outliers):
-    gain = split_gain(criterion, a, n, share, n_outliers)
+    gain = {GINI: gini_gain, ENTROPY: entropy_gain}[criterion](a, n, share, n_outliers)
     return proxy_decrease(criterion, gain, n, n_outliers)
 
 
@@ -292,3 +299,10 @@ def test_few_outliers_keep_nearly_all_points_on_one_side(criterion, even, seed):
     assert larger[-1] < larger[0] - 0.02
     # Of the splits in between, none is less even than that of a smaller gamma.
     assert (np.diff(larger) <= 0.005).all()
+
+
+def test_an_unknown_criterion_or_adversary_is_an_error():
+    with pytest.raises(ValueError, match="unknown criterion"):
+        proxy_decrease(2, 0.1, 10.0, 10.0)
+    with pytest.raises(ValueError, match="unknown adversary"):
+        n_hidden_outliers(2, 1.0, 10.0, 20.0, 0.0)

@@ -1,24 +1,44 @@
-"""Sorting, once per forest: every value becomes the rank of its value in its column."""
+"""Sorting, once per forest: every value is replaced by its rank in its column."""
 
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from ._scratch import scratch_together
-from ._threads import map_in_threads
+from ._parallel import map_in_threads
+from ._workspace import scratch_together
+from .kernels import kernel
 
 # Digits of the radix sort have at most so many bits: the counters fit the first-level cache.
 _WIDEST_DIGIT = 11
+N_COUNTS = 1 << _WIDEST_DIGIT
 
-# Places per value that values may be moved on average to mend an order: about what a full sort
-# costs.
+# Places by which a value may be moved on average to mend an order: that takes about as long as a
+# full sort.
 _MENDING_STEPS = 8
 
 
-@njit(cache=True, nogil=True, inline="always")
+class SortSpace(NamedTuple):
+    """Work space of `sort_by_key` for up to n keys."""
+
+    order: np.ndarray  # uint32, (n,)
+    keys: np.ndarray  # uint32, (n,)
+    counts: np.ndarray  # uint32, (N_COUNTS,)
+
+
+class RankedData(NamedTuple):
+    """The training data and the ranks of their values (`rank_columns`)."""
+
+    X: np.ndarray  # float64, (n_samples, n_features), C-contiguous
+    ranks: np.ndarray  # uint32, (n_features, n_samples)
+    n_ranks: np.ndarray  # int64, (n_features,): distinct values per column
+    lower: np.ndarray  # float64, (n_features,): the bounding box
+    upper: np.ndarray
+
+
+@kernel(inline="always")
 def bit_length(n: int) -> int:
     """Return the number of bits of a non-negative integer."""
     bits = 0
@@ -28,7 +48,7 @@ def bit_length(n: int) -> int:
     return bits
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sort_pass(
     keys: np.ndarray,
     order: np.ndarray,
@@ -40,7 +60,11 @@ def _sort_pass(
     new_keys: np.ndarray,
     new_order: np.ndarray,
 ) -> None:
-    """Sort stably by one digit; the first pass finds the ids in order, the last leaves no keys."""
+    """Sort stably by one digit.
+
+    Before the first pass the ids are in order, so it does not read them; after the last pass no one
+    reads the keys, so it does not write them.
+    """
     for digit in range(mask + 1):
         counts[digit] = 0
     for i in range(keys.shape[0]):
@@ -60,8 +84,8 @@ def _sort_pass(
             new_keys[slot] = key
 
 
-@njit(cache=True, nogil=True)
-def sort_by_key(keys: np.ndarray, n_bits: int, order: np.ndarray, work: np.ndarray) -> None:
+@kernel
+def sort_by_key(keys: np.ndarray, n_bits: int, order: np.ndarray, space: SortSpace) -> None:
     """Sort 0 ... len(keys) - 1 by key, stably: a radix sort.
 
     Parameters
@@ -70,11 +94,10 @@ def sort_by_key(keys: np.ndarray, n_bits: int, order: np.ndarray, work: np.ndarr
         Below 2**n_bits. Overwritten.
     order : uint32 array of shape (n,)
         Receives the ids in ascending order of key.
-    work : uint32 array of shape (2, >= n)
+    space : SortSpace
     """
     n = keys.shape[0]
-    spare_order, spare_keys = work[0, :n], work[1, :n]
-    counts = np.empty(1 << _WIDEST_DIGIT, np.uint32)
+    spare_order, spare_keys, counts = space.order[:n], space.keys[:n], space.counts
     n_bits = max(n_bits, 1)
     # More counters than items would cost more than they save.
     widest = min(max(bit_length(n), 6), _WIDEST_DIGIT)
@@ -98,7 +121,7 @@ def sort_by_key(keys: np.ndarray, n_bits: int, order: np.ndarray, work: np.ndarr
         )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _upper_halves(column: np.ndarray, keys: np.ndarray) -> None:
     """Map floats to the upper halves of integers of the same order."""
     bits = column.view(np.uint64)
@@ -108,7 +131,7 @@ def _upper_halves(column: np.ndarray, keys: np.ndarray) -> None:
         keys[i] = np.uint32((~b if b & sign else b | sign) >> np.uint64(32))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mend_order(column: np.ndarray, order: np.ndarray) -> bool:
     """Make a nearly ascending order ascending, by insertion; give up where it is too far from it.
 
@@ -131,7 +154,7 @@ def _mend_order(column: np.ndarray, order: np.ndarray) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rank_sorted(column: np.ndarray, order: np.ndarray, ranks: np.ndarray) -> np.int64:
     """Turn an order into ranks; return the number of distinct values, 0 if it is not ascending."""
     rank = np.uint32(0)
@@ -146,7 +169,7 @@ def _rank_sorted(column: np.ndarray, order: np.ndarray, ranks: np.ndarray) -> np
     return np.int64(rank) + np.int64(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rank_from(
     X: np.ndarray,
     first: int,
@@ -154,7 +177,7 @@ def _rank_from(
     is_sorted: bool,
     column: np.ndarray,
     order: np.ndarray,
-    work: np.ndarray,
+    space: SortSpace,
     ranks: np.ndarray,
     n_ranks: np.ndarray,
     lower: np.ndarray,
@@ -173,9 +196,9 @@ def _rank_from(
         for i in range(X.shape[0]):
             column[i] = X[i, j]
         if not is_sorted or j > first:
-            # The upper halves of the floats tell most values apart, in half the passes.
+            # The upper halves of the floats distinguish most values, in half the passes.
             _upper_halves(column, ranks[j])
-            sort_by_key(ranks[j], 32, order, work)
+            sort_by_key(ranks[j], 32, order, space)
         n_ranks[j] = _rank_sorted(column, order, ranks[j])
         if n_ranks[j] == 0:
             if not _mend_order(column, order):
@@ -188,19 +211,21 @@ def _rank_from(
 def _rank_some(X: np.ndarray, first: int, last: int, *results: np.ndarray) -> None:
     """Rank the columns ``first`` ... ``last`` - 1, in work space of their own."""
     n_samples = X.shape[0]
-    column, order, work = scratch_together(
-        (n_samples, np.float64), (n_samples, np.uint32), ((2, n_samples), np.uint32), dense=True
+    column, order, *spare = scratch_together(
+        (n_samples, np.float64),
+        *[(n_samples, np.uint32)] * 3,
+        (N_COUNTS, np.uint32),
+        dense=True,
     )
-    at = _rank_from(X, first, last, False, column, order, work, *results)
+    space = SortSpace(*spare)
+    at = _rank_from(X, first, last, False, column, order, space, *results)
     while at < last:
         order[:] = np.argsort(column)
-        at = _rank_from(X, at, last, True, column, order, work, *results)
+        at = _rank_from(X, at, last, True, column, order, space, *results)
 
 
-def rank_columns(
-    X: np.ndarray, n_jobs: int = 1
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the rank of every value among its column's distinct values.
+def rank_columns(X: np.ndarray, n_jobs: int = 1) -> RankedData:
+    """Rank every value among its column's distinct values.
 
     Parameters
     ----------
@@ -210,11 +235,7 @@ def rank_columns(
 
     Returns
     -------
-    ranks : uint32 array of shape (n_features, n_samples)
-    n_ranks : int64 array of shape (n_features,)
-        Distinct values per column.
-    lower, upper : float64 arrays of shape (n_features,)
-        The bounding box of the data.
+    data : RankedData
     """
     n_samples, n_features = X.shape
     (ranks,) = scratch_together(((n_features, n_samples), np.uint32), dense=True)
@@ -227,4 +248,4 @@ def rank_columns(
     n_jobs = min(n_jobs, n_features)
     limits = np.linspace(0, n_features, n_jobs + 1).astype(int).tolist()
     map_in_threads(lambda part: _rank_some(X, *part, *results), pairwise(limits), n_jobs)
-    return results
+    return RankedData(X, *results)

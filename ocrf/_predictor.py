@@ -1,15 +1,25 @@
-"""From leaves to scores: the paper's depth score, and the two densities of its supplementary."""
+"""A grown forest, independent of parameters set later, and how leaves become scores.
+
+The paper's depth score, and the two densities of its supplementary.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import digamma
 
-from ._arrays import read_only
-from ._traversal import log_sum_exp_over_trees, sum_over_trees
-from ._trees import Trees
+from ._parallel import map_in_threads
+from ._traversal import block_rows, log_sum_exp_over_trees, outside_box, sum_over_trees
+from ._tree import Trees
+from ._workspace import read_only
+
+# Bytes of the rows that are scored together: the limit of what is copied, or allocated per row.
+_CHUNK_BYTES = 16 * 2**20
+
+# Starting a thread for fewer rows than these takes longer than it saves.
+_FEWEST_ROWS = 512
 
 
 def average_path_length(n: Any) -> np.ndarray:
@@ -37,7 +47,7 @@ def average_path_length(n: Any) -> np.ndarray:
 
 
 def published_path_length(n: Any) -> np.ndarray:
-    """Return c(n) as the authors' program had it: 2 (ln n + 0.5772) - 2 (n - 1) / n, c(1) = 1.
+    """Return c(n) as in the authors' program: 2 (ln n + 0.5772) - 2 (n - 1) / n, c(1) = 1.
 
     Parameters
     ----------
@@ -56,12 +66,12 @@ def published_path_length(n: Any) -> np.ndarray:
     return np.where(n > 1.0, 2.0 * (np.log(n) + 0.5772) - 2.0 * (n - 1.0) / n, 1.0)
 
 
-# The scores by depth: c(n), and what is added to a depth that counts the root as 0.
+# The scores by depth: c(n), and the depth of the root.
 _DEPTHS = {"depth": (average_path_length, 0.0), "published_depth": (published_path_length, 1.0)}
 
 
 def is_depth(scoring: str) -> bool:
-    """Tell the scores by depth from the densities."""
+    """Tell whether a score is a mean depth, not a density."""
     return scoring in _DEPTHS
 
 
@@ -92,7 +102,7 @@ def depth_scores(
 
 
 def leaf_values(scoring: str, trees: Trees, n_subsample: int) -> np.ndarray:
-    """Return what each node adds to a row's score, should the row end there."""
+    """Return what each node adds to the score of a row whose leaf it is."""
     if is_depth(scoring):
         return leaf_depths(scoring, trees.depth, trees.n_samples)
     if scoring == "density":
@@ -119,7 +129,7 @@ def score_rows(
     n_subsample : int
     rows : float64 array of shape (n_rows, n_features), C-contiguous
     block_size : int
-        Rows that are taken down a tree together; it does not show in the result.
+        Rows that go down a tree together; the result does not depend on it.
 
     Returns
     -------
@@ -138,3 +148,71 @@ def score_rows(
     log_volume = np.empty(rows.shape[0])
     log_sum_exp_over_trees(*walk, read_only(trees.log_volume), block_size, log_volume)
     return np.log(total) - log_volume
+
+
+class GrownForest(NamedTuple):
+    """Trees, and how they score."""
+
+    trees: Trees
+    scoring: str
+    leaf_value: np.ndarray  # float64, (n_nodes,): `leaf_values`
+    n_subsample: int
+    lower: np.ndarray  # float64, (n_features,): the training data's bounding box
+    upper: np.ndarray
+    out_of_bounds: str | None
+
+    def score(self, X: np.ndarray, n_jobs: int) -> np.ndarray:
+        """Score rows in threads.
+
+        Parameters
+        ----------
+        X : float array of shape (n_samples, n_features)
+            Finite numbers.
+        n_jobs : int
+            Threads; the result does not depend on it.
+
+        Returns
+        -------
+        scores : float64 array of shape (n_samples,)
+        """
+        n_samples, n_features = X.shape
+        scores = np.empty(n_samples)
+        outside = np.zeros(n_samples if self.out_of_bounds else 0, bool)
+        # Enough chunks to keep the threads busy, and a limit on what their copies take.
+        chunk = max(_CHUNK_BYTES // (8 * n_features), 1)
+        if n_jobs > 1:
+            chunk = min(chunk, max(-(-n_samples // (4 * n_jobs)), _FEWEST_ROWS))
+        size = min(block_rows(n_features), chunk)
+
+        def score_chunk(start: int) -> None:
+            part = slice(start, min(start + chunk, n_samples))
+            rows = read_only(np.ascontiguousarray(X[part], dtype=np.float64))
+            scores[part] = score_rows(
+                self.scoring, self.trees, self.leaf_value, self.n_subsample, rows, size
+            )
+            if self.out_of_bounds:
+                outside_box(rows, read_only(self.lower), read_only(self.upper), outside[part])
+
+        map_in_threads(score_chunk, range(0, n_samples, chunk), n_jobs)
+        if self.out_of_bounds and outside.any():
+            scores[outside] = scores.min()
+        return scores
+
+
+def grown_forest(
+    trees: Trees,
+    scoring: str,
+    n_subsample: int,
+    box: tuple[np.ndarray, np.ndarray],
+    out_of_bounds: str | None,
+) -> GrownForest:
+    """Prepare trees for scoring; `box` is the lower and the upper corner of the training data."""
+    return GrownForest(
+        trees=trees,
+        scoring=scoring,
+        leaf_value=leaf_values(scoring, trees, n_subsample),
+        n_subsample=n_subsample,
+        lower=box[0],
+        upper=box[1],
+        out_of_bounds=out_of_bounds,
+    )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
+
+from ._parallel import n_threads
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -104,7 +105,7 @@ def plot_level_sets(
     centres = [0.5 * (part[:-1] + part[1:]) for part in edges]
     grid = np.stack(np.meshgrid(*centres), axis=-1)
     # Straight to the trees: the forest may have been fitted with column names.
-    scores = forest._grown.score(grid.reshape(-1, 2), effective_n_jobs(forest.n_jobs))
+    scores = forest._grown.score(grid.reshape(-1, 2), n_threads(forest.n_jobs))
     scores = scores.reshape(grid.shape[:2])
 
     if "norm" not in mesh:

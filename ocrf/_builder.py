@@ -1,0 +1,340 @@
+"""Growing trees, one after the other: drawing, searching, splitting, node by node."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._boxes import Box, enter_box, find_root_box, forget_constants, log_ratio, root_log_volume
+from ._criterion import n_hidden_outliers, proxy_decrease
+from ._partitioner import Points, copy_points, partition_orders, sort_members, sort_root
+from ._sampling import STREAM_NODES, derive, draw_features, draw_gamma, draw_samples, next_below
+from ._sorting import RankedData
+from ._splitter import Search, Sorted, best_split
+from ._tree import SHIFT, Nodes
+from .kernels import kernel
+
+# Pending nodes of a depth-first walk that takes the smaller child first: at most log2 of the
+# points.
+MAX_PENDING = 66
+
+_NODE_LEFT, _NODE_RIGHT = np.uint64(0), np.uint64(1)
+
+# The reciprocal of a narrower box's width is infinite: it counts as constant along that feature.
+_NARROWEST = 6e-309
+
+
+class TreeParameters(NamedTuple):
+    """What all trees of a forest share, as kernels take it: no text, nothing optional."""
+
+    n_subsample: int
+    n_features_tree: int
+    n_features_node: int
+    criterion: int  # of CRITERIA
+    adversary: int  # of ADVERSARIES
+    gamma_low: float  # equal to gamma_high for a fixed gamma
+    gamma_high: float
+    max_depth: int
+    min_samples_split: int
+    min_log_density: float  # a node at or beyond either is a leaf; infinite for no bound
+    max_log_density: float
+    sort_node_by_node: bool  # `_partitioner`
+
+
+class Features(NamedTuple):
+    """The features of a tree while nodes draw from them."""
+
+    candidates: np.ndarray  # intp, (d,): 0, 1, 2, ... between uses
+    swaps: np.ndarray  # intp, (d,): places of `candidates` that a node has changed
+    constant: np.ndarray  # bool, (d,): marks of constant features; false between uses
+    constants: np.ndarray  # intp, (d, 2): the marked features, and the depths of their nodes
+    slots: np.ndarray  # intp, (d,): the slots of the features that a node searches
+    of_slot: np.ndarray  # intp, (d,): the feature in a slot
+
+
+class Stack(NamedTuple):
+    """The nodes that wait to be split."""
+
+    nodes: np.ndarray  # intp, (MAX_PENDING, 5): node, start, end, depth, side
+    keys: np.ndarray  # uint64, (MAX_PENDING,): seeds of their streams
+
+
+class WorkSpace(NamedTuple):
+    """Arrays for trees of m points and d features, grown one at a time."""
+
+    bitmap: np.ndarray  # uint64: a bit per row, or per feature if they are more; zero between uses
+    points: Points
+    box: Box
+    features: Features
+    stack: Stack
+    search: Search
+    slot_lower: np.ndarray  # float64, (n_slots,): the box along the features in the slots
+    slot_upper: np.ndarray
+
+
+@kernel
+def most_nodes(parameters: TreeParameters) -> int:
+    """Return how many nodes a tree may have."""
+    most = 2 * parameters.n_subsample - 1
+    if parameters.max_depth < 31:
+        most = min(most, (2 << parameters.max_depth) - 1)
+    return most
+
+
+@kernel(inline="always", error_model="numpy")
+def _is_leaf(
+    parameters: TreeParameters, depth: int, n: int, log_m: float, log_volume: float
+) -> bool:
+    """Tell whether a rule keeps a node of n points from being split."""
+    if depth >= parameters.max_depth or n < parameters.min_samples_split:
+        return True
+    log_density = np.log(float(n)) - log_m - log_volume
+    return log_density <= parameters.min_log_density or log_density >= parameters.max_log_density
+
+
+@kernel(inline="always", error_model="numpy")
+def _draw_searched(
+    parameters: TreeParameters,
+    data: RankedData,
+    work: WorkSpace,
+    start: int,
+    end: int,
+    depth: int,
+    key: np.uint64,
+    n_constants: int,
+) -> tuple[int, int]:
+    """Draw features until enough are found that are not constant in the node, or all are drawn.
+
+    Returns
+    -------
+    n_searched, n_constants
+        How many features are in ``work.features.slots``, and how many are marked as constant.
+    """
+    points, box, features = work.points, work.box, work.features
+    candidates, swaps, constant = features.candidates, features.swaps, features.constant
+    lower, upper, values, orders = box.lower, box.upper, points.values, points.orders
+    d, buffer = lower.shape[0], depth & 1
+    node_by_node = parameters.sort_node_by_node
+    n_searched, n_drawn = 0, 0
+    state = key
+    while n_drawn < d and n_searched < parameters.n_features_node:
+        state, place = next_below(state, d - n_drawn)
+        place += n_drawn
+        j = candidates[place]
+        candidates[place] = candidates[n_drawn]
+        swaps[n_drawn] = place
+        n_drawn += 1
+        if constant[j]:
+            continue
+        slot = n_searched if node_by_node else j
+        differ = upper[j] - lower[j] >= _NARROWEST
+        if differ and node_by_node:
+            differ = sort_members(data, points, j, slot, start, end)
+            work.slot_lower[slot], work.slot_upper[slot] = lower[j], upper[j]
+        elif differ:
+            differ = values[j, orders[buffer, j, start]] != values[j, orders[buffer, j, end - 1]]
+        if differ:
+            features.slots[n_searched], features.of_slot[slot] = slot, j
+            n_searched += 1
+        else:
+            constant[j] = True
+            features.constants[n_constants, 0] = j
+            features.constants[n_constants, 1] = depth
+            n_constants += 1
+    # The next node finds the candidates in order.
+    for k in range(n_drawn):
+        candidates[swaps[k]] = swaps[k]
+    return n_searched, n_constants
+
+
+@kernel(inline="always", error_model="numpy")
+def _child_widths(node: Sorted, slot: int, threshold: float, n_left: int) -> tuple[float, float]:
+    """Return the widths of the children's boxes along the feature of the split."""
+    width = node.upper[slot] - node.lower[slot]
+    left, right = threshold - node.lower[slot], node.upper[slot] - threshold
+    if right == 0.0:
+        # The threshold between neighbouring floats is the upper of them (`midpoint`), here the
+        # box's end. The middle that it stands for leaves the right child half the gap.
+        last_left = node.orders[node.buffer, slot, node.start + n_left - 1]
+        right = 0.5 * (node.upper[slot] - node.values[slot, last_left])
+        left = width - right
+    return left, right
+
+
+@kernel(error_model="numpy")
+def _grow_tree(
+    parameters: TreeParameters,
+    data: RankedData,
+    seed: np.uint64,
+    gamma: float,
+    work: WorkSpace,
+    nodes: Nodes,
+    thresholds: np.ndarray,
+    importances: np.ndarray,
+) -> int:
+    """Split the root and the nodes below it; return the number of nodes.
+
+    Before, ``work.points`` holds the root's orders in its first buffer, unless nodes are sorted one
+    by one, and ``work.box`` its box. ``thresholds`` is ``nodes.packed`` as floats. ``importances``
+    (n_features,) receives the decreases of the proxy per point of the sub-sample.
+    """
+    points, box, features = work.points, work.box, work.features
+    columns, links = points.columns, nodes.packed
+    m, criterion, max_depth = parameters.n_subsample, parameters.criterion, parameters.max_depth
+    node_by_node = parameters.sort_node_by_node
+    log_m = np.log(float(m))
+
+    # Where nodes are sorted one by one, a slot holds whichever feature the node has drawn.
+    slot_lower, slot_upper = box.lower, box.upper
+    if node_by_node:
+        slot_lower, slot_upper = work.slot_lower, work.slot_upper
+        for i in range(m):
+            points.members[i] = i
+    pending, pending_key = work.stack.nodes, work.stack.keys
+
+    nodes.n_samples[0], nodes.depth[0] = m, 0
+    nodes.log_volume[0] = root_log_volume(data.lower, data.upper, columns, box)
+    pending[0, 0], pending[0, 1], pending[0, 2], pending[0, 3], pending[0, 4] = 0, 0, m, 0, 0
+    pending_key[0] = derive(seed, STREAM_NODES)
+    n_pending, n_nodes, level, n_constants = 1, 1, 0, 0
+
+    while n_pending > 0:
+        n_pending -= 1
+        node, start = pending[n_pending, 0], pending[n_pending, 1]
+        end, depth = pending[n_pending, 2], pending[n_pending, 3]
+        side, key = pending[n_pending, 4], pending_key[n_pending]
+        n, log_volume = end - start, nodes.log_volume[node]
+        # A leaf, until it is split.
+        thresholds[node, 0], links[node, 1] = 0.0, np.uint64(node)
+        if _is_leaf(parameters, depth, n, log_m, log_volume):
+            continue
+        enter_box(box, level, depth, side)
+        level = depth
+        if n_constants > 0:
+            n_constants = forget_constants(
+                features.constants, n_constants, depth, features.constant
+            )
+        n_searched, n_constants = _draw_searched(
+            parameters, data, work, start, end, depth, key, n_constants
+        )
+        n_outliers = n_hidden_outliers(parameters.adversary, gamma, float(n), float(m), log_volume)
+        buffer = 0 if node_by_node else depth & 1
+        at_hand = Sorted(
+            points.values, points.orders, buffer, start, end, slot_lower, slot_upper, n_outliers
+        )
+        slot, threshold, n_left, gain = best_split(
+            criterion, at_hand, features.slots, n_searched, work.search
+        )
+        if slot < 0:
+            continue
+        best = features.of_slot[slot]
+        if node_by_node:
+            copy_points(points.orders[0, slot, start:end], points.members[start:end])
+        elif depth + 1 < max_depth:
+            # The children may be split in turn: hand them their points, in order.
+            partition_orders(
+                points.orders, buffer, start, end, best, n_left, features.constant, points.marked
+            )
+
+        child = n_nodes
+        n_nodes += 2
+        thresholds[node, 0] = threshold
+        links[node, 1] = (np.uint64(columns[best]) << SHIFT) | np.uint64(child)
+        box.path[depth, 0], box.path_bounds[depth, 0] = best, threshold
+        importances[columns[best]] += proxy_decrease(criterion, gain, float(n), n_outliers) / m
+        left_width, right_width = _child_widths(at_hand, slot, threshold, n_left)
+        width = box.upper[best] - box.lower[best]
+        # The smaller child goes on top.
+        left_is_smaller = 2 * n_left <= n
+        for k in range(2):
+            is_left = (k == 1) == left_is_smaller
+            at = child if is_left else child + 1
+            nodes.n_samples[at] = n_left if is_left else n - n_left
+            nodes.depth[at] = depth + 1
+            nodes.log_volume[at] = log_volume + log_ratio(
+                left_width if is_left else right_width, width
+            )
+            pending[n_pending, 0] = at
+            pending[n_pending, 1] = start if is_left else start + n_left
+            pending[n_pending, 2] = start + n_left if is_left else end
+            pending[n_pending, 3] = depth + 1
+            pending[n_pending, 4] = 0 if is_left else 1
+            pending_key[n_pending] = derive(key, _NODE_LEFT if is_left else _NODE_RIGHT)
+            n_pending += 1
+    forget_constants(features.constants, n_constants, 0, features.constant)
+    return n_nodes
+
+
+@kernel
+def grow_trees(
+    data: RankedData,
+    seeds: np.ndarray,
+    parameters: TreeParameters,
+    work: WorkSpace,
+    nodes: Nodes,
+    thresholds: np.ndarray,
+    n_nodes: np.ndarray,
+    gammas: np.ndarray,
+    importances: np.ndarray,
+    stop: np.ndarray,
+) -> int:
+    """Grow a tree per seed, as long as there is room for the nodes of another one.
+
+    Parameters
+    ----------
+    data : RankedData
+    seeds : uint64 array of shape (n_trees,)
+    parameters : TreeParameters
+    work : WorkSpace
+    nodes : Nodes
+        Receives the trees, one after the other.
+    thresholds : float64 array of shape (size, 2)
+        The memory of ``nodes.packed``.
+    n_nodes : int64 array of shape (n_trees,)
+        Receives the nodes of each tree.
+    gammas : float64 array of shape (n_trees,)
+        Receives the gamma of each tree.
+    importances : float64 array of shape (n_trees, n_features)
+        Receives the decreases of the proxy per feature, per point of the sub-sample; zeros before.
+    stop : uint8 array of shape (1,)
+        Another thread sets it to make this one return before the next tree.
+
+    Returns
+    -------
+    n_grown : int
+        Trees grown, fewer than ``n_trees`` if the room ended or ``stop`` was set.
+    """
+    n_samples, n_features = data.X.shape
+    points = work.points
+    most = most_nodes(parameters)
+    used = 0
+    for t in range(seeds.shape[0]):
+        if stop[0] or used + most > nodes.depth.shape[0]:
+            return t
+        draw_samples(seeds[t], n_samples, work.bitmap, points.rows)
+        draw_features(seeds[t], n_features, work.bitmap, points.columns)
+        gammas[t] = draw_gamma(seeds[t], parameters.gamma_low, parameters.gamma_high)
+        if parameters.sort_node_by_node:
+            find_root_box(data.X, points.rows, points.columns, work.box)
+        else:
+            sort_root(data, points, work.box.lower, work.box.upper)
+        end = used + most
+        tree = Nodes(
+            nodes.packed[used:end],
+            nodes.n_samples[used:end],
+            nodes.depth[used:end],
+            nodes.log_volume[used:end],
+        )
+        n_nodes[t] = _grow_tree(
+            parameters,
+            data,
+            seeds[t],
+            gammas[t],
+            work,
+            tree,
+            thresholds[used:end],
+            importances[t],
+        )
+        used += n_nodes[t]
+    return seeds.shape[0]

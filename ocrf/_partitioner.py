@@ -1,0 +1,223 @@
+"""A node's points in ascending order of its features, and how its children receive theirs.
+
+A tree that searches most of its features in every node keeps its points in the order of all of
+them: `sort_root` sorts them once, and each split partitions the orders stably. There are two
+buffers: a node's orders are in the one that its depth's parity names, and a split writes its
+children's to the other, so that nothing is copied back.
+
+A tree that searches a few of very many features would keep orders that no node reads: it keeps a
+list of each node's points instead, and `sort_members` sorts them by the features that the node
+searches.
+
+Indices are unsigned: numba checks every signed one for being negative, which doubles the time of
+loops as short as these.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._sorting import RankedData, SortSpace, bit_length, sort_by_key
+from .kernels import kernel
+
+# Trees with at least so many features per feature searched in a node sort node by node: measured,
+# both ways take the same time there.
+_FEATURES_PER_SEARCHED = 8
+
+# Fewer points than these are sorted by insertion.
+_FEW_POINTS = 32
+
+# Rows of the training data that fit the cache while a tree's features are read from them.
+_GATHER_ROWS = 1024
+
+_ONE = np.uintp(1)
+
+
+class Points(NamedTuple):
+    """A tree's sub-sample, on the tree's features. Reused from tree to tree."""
+
+    rows: np.ndarray  # uint32, (m + 1,): the sub-sample, and a place for work
+    columns: np.ndarray  # uint32, (d + 1,): the features, and a place for work
+    values: np.ndarray  # float64, (n_slots, m): feature by feature
+    orders: np.ndarray  # uint32, (2, n_slots, m): the points of each node in ascending order
+    members: np.ndarray  # uint32, (m,): the points of each node, if nodes are sorted one by one
+    marked: np.ndarray  # uint8, (m,): zero between uses
+    keys: np.ndarray  # uint32, (m,): work space of sorting
+    sorting: SortSpace
+
+
+def sorts_node_by_node(n_features_tree: int, n_features_node: int) -> bool:
+    """Tell whether a tree sorts the points of each node, or those of the root only."""
+    return n_features_tree >= _FEATURES_PER_SEARCHED * n_features_node
+
+
+@kernel
+def sort_root(data: RankedData, points: Points, lower: np.ndarray, upper: np.ndarray) -> None:
+    """Sort a tree's points by each of its features, and find their bounding box.
+
+    Parameters
+    ----------
+    data : RankedData
+    points : Points
+        ``rows`` and ``columns`` are read, ``values`` and ``orders[0]`` are written.
+    lower, upper : float64 arrays of shape (d,)
+        Receive the box.
+    """
+    X, rows, columns, values = data.X, points.rows, points.columns, points.values
+    d, m = values.shape
+    # A block of rows for all features, then the next: X comes from memory once, not d times.
+    for start in range(0, m, _GATHER_ROWS):
+        block = rows[start : min(start + _GATHER_ROWS, m)]
+        for j in range(d):
+            column, block_values = np.uintp(columns[j]), values[j, start:]
+            for i in range(block.shape[0]):
+                block_values[i] = X[block[i], column]
+    keys = points.keys
+    for j in range(d):
+        column, column_values = np.uintp(columns[j]), values[j]
+        column_ranks = data.ranks[column]
+        for i in range(m):
+            keys[i] = column_ranks[rows[i]]
+        order = points.orders[0, j]
+        sort_by_key(keys, bit_length(data.n_ranks[column] - 1), order, points.sorting)
+        lower[j], upper[j] = column_values[order[0]], column_values[order[m - 1]]
+
+
+@kernel
+def sort_members(
+    data: RankedData, points: Points, feature: int, slot: int, start: int, end: int
+) -> bool:
+    """Sort the points of a node by a feature, unless the feature is constant in the node.
+
+    Parameters
+    ----------
+    data : RankedData
+    points : Points
+        The node's points are ``members[start:end]``. ``orders[0, slot, start:end]`` receives them
+        in ascending order, and ``values[slot]`` their values.
+    feature : int
+        One of the tree's, from 0 on.
+    slot, start, end : int
+
+    Returns
+    -------
+    differ : bool
+        Whether there is more than one value.
+    """
+    column = points.columns[feature]
+    rows, ranks, keys = points.rows, data.ranks[column], points.keys
+    members, order = points.members[start:end], points.orders[0, slot, start:end]
+    n = members.shape[0]
+    low = high = ranks[rows[members[0]]]
+    for i in range(n):
+        rank = ranks[rows[members[i]]]
+        keys[i] = rank
+        low, high = min(low, rank), max(high, rank)
+    if low == high:
+        return False
+    if n <= _FEW_POINTS:
+        for i in range(n):
+            key, point, at = keys[i], members[i], i
+            while at > 0 and keys[at - 1] > key:
+                keys[at], order[at] = keys[at - 1], order[at - 1]
+                at -= 1
+            keys[at], order[at] = key, point
+    else:
+        for i in range(n):
+            keys[i] -= low
+        sort_by_key(keys[:n], bit_length(high - low), order, points.sorting)
+        for i in range(n):
+            order[i] = members[order[i]]
+    for i in range(n):
+        points.values[slot, members[i]] = data.X[rows[members[i]], column]
+    return True
+
+
+@kernel
+def copy_points(source: np.ndarray, target: np.ndarray) -> None:
+    """Copy points from one array to another; an assignment of slices would allocate a buffer."""
+    for i in range(source.shape[0]):
+        target[i] = source[i]
+
+
+@kernel
+def _mark(
+    orders: np.ndarray,
+    buffer: int,
+    feature: int,
+    start: int,
+    end: int,
+    mark: int,
+    marked: np.ndarray,
+) -> None:
+    """Set the marks of the points at ``start`` ... ``end`` - 1 of a feature's order."""
+    order = orders[buffer, feature, start:end]
+    for i in range(order.shape[0]):
+        marked[order[i]] = mark
+
+
+@kernel
+def _partition(
+    orders: np.ndarray,
+    buffer: int,
+    feature: int,
+    start: int,
+    end: int,
+    to_marked: int,
+    to_others: int,
+    marked: np.ndarray,
+) -> None:
+    """Write the marked points from ``to_marked`` on and the others from ``to_others`` on.
+
+    No branch depends on the data: the processor cannot predict the side of a point.
+    """
+    source, target = orders[buffer, feature, start:end], orders[1 - buffer, feature, start:end]
+    next_marked, next_other = np.uintp(to_marked), np.uintp(to_others)
+    for i in range(source.shape[0]):
+        point = source[i]
+        is_marked = np.uintp(marked[point])
+        target[next_marked if is_marked else next_other] = point
+        next_marked += is_marked
+        next_other += _ONE - is_marked
+
+
+@kernel
+def partition_orders(
+    orders: np.ndarray,
+    buffer: int,
+    start: int,
+    end: int,
+    best: int,
+    n_left: int,
+    constant: np.ndarray,
+    marked: np.ndarray,
+) -> None:
+    """Put the points that go left in front of the others, in the order of every feature.
+
+    Parameters
+    ----------
+    orders : uint32 array of shape (2, d, m)
+        The node's points are ``orders[buffer, j, start:end]`` for each feature j; they go to
+        ``orders[1 - buffer, j, start:end]``.
+    best, n_left : int
+        The split's feature, whose first ``n_left`` points go left.
+    constant : bool array of shape (d,)
+        Features whose order is not read below this node.
+    marked : uint8 array of shape (m,)
+        Work space, zero before and after.
+    """
+    n = end - start
+    middle = start + n_left
+    # Marks are set and cleared on the smaller side: most splits cut off little.
+    mark_left = 2 * n_left <= n
+    a, b = (start, middle) if mark_left else (middle, end)
+    to_marked, to_others = (0, n_left) if mark_left else (n_left, 0)
+    _mark(orders, buffer, best, a, b, 1, marked)
+    for j in range(constant.shape[0]):
+        if j == best:
+            copy_points(orders[buffer, j, start:end], orders[1 - buffer, j, start:end])
+        elif not constant[j]:
+            _partition(orders, buffer, j, start, end, to_marked, to_others, marked)
+    _mark(orders, buffer, best, a, b, 0, marked)

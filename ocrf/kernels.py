@@ -1,0 +1,125 @@
+"""What the compiled code of several packages shares: the decorator, and a random generator."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import config
+
+_ADVICE = "set the environment variable NUMBA_CACHE_DIR to a folder that can be written to"
+
+
+def njit(function: Callable | None = None, **options: Any) -> Any:
+    """Compile a function as ``numba.njit`` does, and keep the compiled code where that is possible.
+
+    With ``cache=True`` numba raises RuntimeError while a module is imported if it can write neither
+    to the module's folder nor to the user's cache folder. Here the code goes to a folder of the
+    user's own below the temporary one instead; if that cannot be written either, or somebody else
+    could write to it, the function is compiled anew in every process. One warning says which.
+
+    Parameters
+    ----------
+    function : callable, optional
+        The function to compile. Without one, a decorator is returned.
+    **options
+        Options of ``numba.njit``.
+
+    Warns
+    -----
+    RuntimeWarning
+        Once per process, if numba's own choices for the cache fail.
+    """
+    if function is None:
+        return lambda decorated: njit(decorated, **options)
+    if not options.get("cache"):
+        return numba.njit(function, **options)
+    try:
+        return numba.njit(function, **options)
+    except RuntimeError as error:
+        if "no locator available" not in str(error):
+            raise
+    folder = _fallback_folder()
+    if folder is None:
+        return numba.njit(function, **(options | {"cache": False}))
+    with _cache_folder(folder):
+        return numba.njit(function, **options)
+
+
+def kernel(function: Callable | None = None, **options: Any) -> Any:
+    """Compile a function that allocates no arrays, holds no lock, and is cached.
+
+    Without numba's reference counts, which only allocations need: handing an array, or a named
+    tuple of arrays, from one compiled function to another costs nothing then. Counting them takes a
+    third of the time of growing trees, since the nodes of a tree are many and small.
+    """
+    return njit(function, cache=True, nogil=True, _nrt=False, **options)
+
+
+@contextmanager
+def _cache_folder(folder: str) -> Iterator[None]:
+    """Make numba place the cache of the functions decorated meanwhile in a folder."""
+    before: str = config.CACHE_DIR  # type: ignore[attr-defined]
+    config.CACHE_DIR = folder  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        config.CACHE_DIR = before  # type: ignore[attr-defined]
+
+
+@cache
+def _fallback_folder() -> str | None:
+    """Return the user's folder below the temporary one, or None; warn about either, once."""
+    problem = "numba can write neither to the package's folder nor to the user's cache folder"
+    folder = Path(tempfile.gettempdir()) / f"ocrf-kernels-{_user()}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        # Whoever can write there could make this process run other code.
+        with tempfile.TemporaryFile(dir=folder):
+            is_ours = _belongs_to_user_alone(folder)
+    except OSError:
+        is_ours = False
+    if is_ours:
+        remedy = f"compiled code is kept in {folder}; to choose another place, {_ADVICE}"
+    else:
+        remedy = f"the first call of every process will take long; {_ADVICE}"
+    warnings.warn(f"{problem}: {remedy}.", RuntimeWarning, stacklevel=4)
+    return str(folder) if is_ours else None
+
+
+def _user() -> str:
+    """Return what tells users apart, without a look at files that a container may lack."""
+    return str(os.getuid()) if hasattr(os, "getuid") else "user"
+
+
+def _belongs_to_user_alone(folder: Path) -> bool:
+    """Tell whether a folder is the user's and nobody else can write to it."""
+    if not hasattr(os, "getuid"):
+        return True  # Windows: the temporary folder is the user's own
+    found = folder.lstat()
+    others_write = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not others_write
+
+
+# splitmix64 (Steele, Lea and Flood, 2014): the state advances by GOLDEN, `mix` makes the output.
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MULTIPLIER_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MULTIPLIER_2 = np.uint64(0x94D049BB133111EB)
+_SHIFT_30, _SHIFT_27, _SHIFT_31 = np.uint64(30), np.uint64(27), np.uint64(31)
+
+
+@kernel(inline="always")
+def mix(z: np.uint64) -> np.uint64:
+    """Return 64 well-mixed bits of ``z`` (uint64)."""
+    z = (z ^ (z >> _SHIFT_30)) * _MULTIPLIER_1
+    z = (z ^ (z >> _SHIFT_27)) * _MULTIPLIER_2
+    return z ^ (z >> _SHIFT_31)
