@@ -5,11 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-<<<<<<< HEAD
-from ocrf._random import GOLDEN, mix
-=======
 from ocrf.kernels import GOLDEN, mix, njit
->>>>>>> 339c285 (The estimator in scikit-learn's nouns: 18 modules, named tuples handed over, boxes, steps with names)
 
 
 @njit(cache=True, nogil=True)
