@@ -55,8 +55,7 @@ theory: $(INSTALLED) ## Draw the paper's illustrations of the method
 	$(PY) -m runners.theory --output $(OUTPUT) $(ARGS)
 
 speed: $(INSTALLED) ## Time OneClassRF against isolation forests, and the other algorithms against their originals
-	$(PY) -m runners.speed $(ARGS)
-	$(PY) -m runners.speed.baselines
+	$(PY) -m runners.speed --output $(OUTPUT) $(ARGS)
 
 faults: $(INSTALLED) ## Break experiments in every way the runner must survive, and print what happened
 	$(PY) -m tests.faults $(ARGS)

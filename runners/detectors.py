@@ -71,8 +71,8 @@ def asks_for_labels(detector: Any) -> bool:
     return bool(detector.__sklearn_tags__().target_tags.required)
 
 
-def check_scores(scores: Any, n_test: int) -> NDArray[np.float64]:
-    """Return scores as float64 of shape (n_test,).
+def check_scores(scores: Any, n_test: int, detector: Any = None) -> NDArray[np.float64]:
+    """Return scores as float64 of shape (n_test,); `detector` helps to explain equal ones.
 
     Raises
     ------
@@ -93,5 +93,12 @@ def check_scores(scores: Any, n_test: int) -> NDArray[np.float64]:
         n_nan, n_infinite = int(np.isnan(values).sum()), int(np.isinf(values).sum())
         raise DetectorError(f"scores not finite: {n_nan} NaN, {n_infinite} infinite of {n_test}")
     if n_test > 1 and (values == values[0]).all():
-        raise DetectorError(f"all {n_test} scores are equal ({values[0]:g})")
+        reason = ""
+        if getattr(detector, "out_of_bounds", None) is not None:
+            reason = (
+                f"; out_of_bounds={detector.out_of_bounds} gives every point outside the training "
+                "data's bounding box the same score, and with many features all points may lie "
+                "outside: out_of_bounds=null scores them by their leaves"
+            )
+        raise DetectorError(f"all {n_test} scores are equal ({values[0]:g}){reason}")
     return values

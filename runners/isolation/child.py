@@ -199,7 +199,7 @@ class _Experiment:
         raw, wall, cpu = self._timed("score", lambda: detector.score_samples(split.X_test))
         self._note(score_seconds=wall, score_cpu_seconds=cpu)
         self._note(peak_memory_mb=max(0, processes.peak() - held) / (1 << 20))
-        self._evaluate(split, raw)
+        self._evaluate(split, raw, detector)
         sys.stdout.flush()
 
     def _note(self, **fields: Any) -> None:
@@ -254,12 +254,12 @@ class _Experiment:
             raise TooLateError(self.task.limits.too_late(phase))
         return value, wall, cpu
 
-    def _evaluate(self, split: Split, raw: Any) -> None:
+    def _evaluate(self, split: Split, raw: Any, detector: Any) -> None:
         from results.metrics import evaluate
         from results.records.encoding import Curves
 
         self.report(Phase("evaluate", processes.monotonic()))
-        anomaly_scores = -detectors.check_scores(raw, split.X_test.shape[0])
+        anomaly_scores = -detectors.check_scores(raw, split.X_test.shape[0], detector)
         wanted = self.task.config["protocol"].get("metrics") or ()
         evaluation = evaluate(split.y_test, anomaly_scores, wanted)
         if self.keep_scores is not None:

@@ -1,4 +1,4 @@
-"""``python -m runners.speed``: time OneClassRF against isolation forests, side by side."""
+"""``python -m runners.speed``: time OneClassRF and the other algorithms, side by side."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ import ocrf
 from datasets import DataUnavailable, load, make_split
 from datasets.configuration import compose, published_names
 from runners.kernels import drop_stale_kernels
-from runners.speed import contestants, scale, tables
+from runners.speed import baselines, contestants, scale, tables
 from runners.speed.paired import Timing, summarise, time_pairs
 
-PARTS = ("datasets", "scale", "startup")
+PARTS = ("datasets", "scale", "startup", "baselines")
 
 
 def load_novelty(name: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -42,7 +42,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m runners.speed",
-        description="Time OneClassRF against isolation forests on the same data in turn.",
+        description=(
+            "Time OneClassRF against isolation forests on the same data in turn, and the other "
+            "algorithms beside the programs that the paper ran."
+        ),
     )
     parser.add_argument(
         "parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)} (default: all)"
@@ -57,6 +60,14 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         choices=contestants.available()[1:],
         default=contestants.available()[1:],
         help="forests to compare with (default: all installed)",
+    )
+    parser.add_argument(
+        "--algorithm",
+        nargs="+",
+        metavar="NAME",
+        choices=baselines.NAMES,
+        default=baselines.NAMES,
+        help=f"of the part baselines: {', '.join(baselines.NAMES)} (default: all)",
     )
     parser.add_argument("--pairs", type=int, default=5, help="paired runs (default: 5)")
     parser.add_argument(
@@ -131,10 +142,10 @@ def measure_startup(options: argparse.Namespace, console: Console) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, and write CSV files; 1 if no data set could be had."""
+    """Measure, print, and write CSV files; 1 if no data set is at hand or a target is missed."""
     options = parse(arguments)
     drop_stale_kernels()
-    console = Console()
+    console = tables.make_console()
     status = 0
     if "datasets" in options.parts and not time_datasets(options, console):
         status = 1
@@ -142,7 +153,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         measure_scale(options, console)
     if "startup" in options.parts:
         measure_startup(options, console)
-    console.print(f"CSV files are in {options.output / 'speed'}")
+    if set(options.parts) - {"baselines"}:
+        console.print(f"CSV files are in {options.output / 'speed'}")
+    if "baselines" in options.parts and not baselines.time_baselines(
+        console, options.algorithm, options.data
+    ):
+        status = 1
     return status
 
 

@@ -1,21 +1,20 @@
 """Time the algorithms of `baselines` beside the programs that the paper ran.
 
-``python -m runners.speed.baselines [NAME ...]``: CPU seconds of one fit and one scoring per line,
-on one thread, on the first novelty split of the paper's protocol. The memory is the process's
-largest so far, code, data and earlier lines included.
+CPU seconds of one fit and one scoring per line, on one thread, on the first novelty split of the
+paper's protocol. The memory is the process's largest so far, code, data and earlier lines included.
 """
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from resource import RUSAGE_SELF, getrusage
 from typing import Any
 
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
+from rich.console import Console
 from threadpoolctl import threadpool_limits
 
 from baselines import warm_up
@@ -44,6 +43,8 @@ TIMINGS = (
     Timing("wilt", "rfc", 60.0, "37 s and 3.3 GB for 2 forests in R", (("n_forests", 26),)),
 )
 
+NAMES = sorted({timing.algorithm for timing in TIMINGS})
+
 
 def measure(timing: Timing) -> tuple[float, float, float]:
     """Return the CPU seconds of fit and of scoring, and the process's largest memory in MB."""
@@ -65,33 +66,42 @@ def measure(timing: Timing) -> tuple[float, float, float]:
     return fitted - started, scored - fitted, memory
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print one line per timing; return 1 if a target is missed."""
-    wanted = set(sys.argv[1:] if arguments is None else arguments)
-    unknown = wanted - {timing.algorithm for timing in TIMINGS}
-    if unknown:
-        print(f"nothing to time for {', '.join(sorted(unknown))}", file=sys.stderr)
-        return 2
+def time_baselines(
+    console: Console, algorithms: Collection[str], datasets: Collection[str] | None
+) -> bool:
+    """Print one line per timing; return whether all targets are met.
+
+    Parameters
+    ----------
+    console : Console
+    algorithms : collection of str
+        Of `NAMES`.
+    datasets : collection of str or None
+        None stands for all.
+    """
     warm_up()
-    print(f"{'data set':12} {'algorithm':30} {'fit':>7} {'score':>7} {'target':>7}  original")
-    missed = False
-    for timing in TIMINGS:
-        if wanted and timing.algorithm not in wanted:
-            continue
+    chosen = [
+        timing
+        for timing in TIMINGS
+        if timing.algorithm in algorithms and (datasets is None or timing.dataset in datasets)
+    ]
+    if not chosen:
+        console.print("none of the algorithms with an original is timed on these data sets")
+        return True
+    line = f"{'data set':12} {'algorithm':30} {'fit':>7} {'score':>7} {'target':>7}  original"
+    console.print(line, highlight=False)
+    met = True
+    for timing in chosen:
         try:
             fit, score, memory = measure(timing)
         except DataUnavailable as error:
-            print(f"{timing.dataset:12} {timing.algorithm:30} not timed: {error}", flush=True)
+            console.print(f"{timing.dataset:12} {timing.algorithm:30} not timed: {error}")
             continue
         name = timing.algorithm + "".join(f" {key}={value}" for key, value in timing.parameters)
-        print(
+        console.print(
             f"{timing.dataset:12} {name:30} {fit:5.2f} s {score:5.2f} s {timing.target:5.0f} s  "
             f"{timing.original}; {memory:.0f} MB",
-            flush=True,
+            highlight=False,
         )
-        missed |= fit + score > timing.target
-    return int(missed)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
+        met &= fit + score <= timing.target
+    return met

@@ -80,7 +80,7 @@ def _grow(n_rows: int, n_features: int, n_jobs: int, seed: int) -> dict[str, Any
     forest.fit(X)
     fit_seconds = time.perf_counter() - start
     fit_peak = _memory("VmHWM") - before
-    forest_size = len(pickle.dumps(forest)) / _MEGABYTE
+    forest_size = len(pickle.dumps(forest.forest)) / _MEGABYTE
     before = _settle()
     start = time.perf_counter()
     scores = forest.score_samples(X)

@@ -6,10 +6,12 @@ that follow each other drift little, so they are what is summarised, by their me
 
 from __future__ import annotations
 
+import pickle
 import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,12 @@ class Timing:
     fit_cpu_seconds: float
     score_seconds: float
     score_cpu_seconds: float
+    row_seconds: float  # scoring a single row, the median of `_SINGLE_ROWS` calls
+    pickle_mb: float  # the fitted forest
+
+
+_SINGLE_ROWS = 9
+_MEGABYTE = 2**20
 
 
 def clock(run: Callable[[], Any]) -> tuple[float, float, Any]:
@@ -49,6 +57,10 @@ def time_once(
         forest = contestants.make(algorithm, n_jobs, random_state=pair)
         fit_wall, fit_cpu, _ = clock(lambda: forest.fit(X_train))
         score_wall, score_cpu, scores = clock(lambda: forest.score_samples(X_test))
+        rows = [
+            clock(partial(forest.score_samples, X_test[i : i + 1]))[0]
+            for i in range(min(_SINGLE_ROWS, len(X_test)))
+        ]
     if scores.shape != (X_test.shape[0],) or not np.isfinite(scores).all():
         raise ValueError(f"{algorithm} on {dataset}: the scores are not {len(X_test)} numbers")
     return Timing(
@@ -63,6 +75,8 @@ def time_once(
         fit_cpu_seconds=fit_cpu,
         score_seconds=score_wall,
         score_cpu_seconds=score_cpu,
+        row_seconds=statistics.median(rows),
+        pickle_mb=len(pickle.dumps(forest.forest)) / _MEGABYTE,
     )
 
 
@@ -92,6 +106,8 @@ class Summary:
     n_jobs: int
     fit_seconds: float
     score_seconds: float
+    row_seconds: float
+    pickle_mb: float
     # OneClassRF's time over this contestant's, pair by pair.
     fit_ratio: float
     total_ratio: float
@@ -103,13 +119,17 @@ TOTAL = "total"
 def summarise(timings: Iterable[Timing]) -> list[Summary]:
     """Return the medians per data set and contestant, and of the totals over the data sets."""
     cells: dict[tuple[int, str, str], dict[int, tuple[float, float]]] = {}
+    others: dict[tuple[int, str, str], list[tuple[float, float]]] = {}
     for timing in timings:
         for dataset in (timing.dataset, TOTAL):
-            cell = cells.setdefault((timing.n_jobs, dataset, timing.algorithm), {})
+            key = (timing.n_jobs, dataset, timing.algorithm)
+            cell = cells.setdefault(key, {})
+            others.setdefault(key, []).append((timing.row_seconds, timing.pickle_mb))
             fit, score = cell.get(timing.pair, (0.0, 0.0))
             cell[timing.pair] = (fit + timing.fit_seconds, score + timing.score_seconds)
     summaries = []
-    for (n_jobs, dataset, algorithm), cell in cells.items():
+    for key, cell in cells.items():
+        n_jobs, dataset, algorithm = key
         ours = cells[n_jobs, dataset, contestants.OURS]
         summaries.append(
             Summary(
@@ -118,6 +138,9 @@ def summarise(timings: Iterable[Timing]) -> list[Summary]:
                 n_jobs=n_jobs,
                 fit_seconds=statistics.median(fit for fit, _ in cell.values()),
                 score_seconds=statistics.median(score for _, score in cell.values()),
+                row_seconds=statistics.median(row for row, _ in others[key]),
+                # Of all data sets together: in one pair.
+                pickle_mb=sum(size for _, size in others[key]) / len(cell),
                 fit_ratio=statistics.median(ours[pair][0] / cell[pair][0] for pair in cell),
                 total_ratio=statistics.median(sum(ours[pair]) / sum(cell[pair]) for pair in cell),
             )

@@ -13,6 +13,9 @@ from rich.table import Table
 from runners.speed.contestants import OURS
 from runners.speed.paired import TOTAL, Summary
 
+# Characters of a line where the output is not a terminal.
+_WIDTH = 200
+
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write rows that share their columns."""
@@ -28,12 +31,22 @@ def paired_table(summaries: Sequence[Summary]) -> Table:
     (n_jobs,) = {summary.n_jobs for summary in summaries}
     table = Table(
         title=f"Seconds with {n_jobs} thread{'s' if n_jobs > 1 else ''}, medians of paired runs",
-        caption=f"ratios: {OURS} over the other, pair by pair (below 1: {OURS} is faster)",
+        caption=(
+            f"ratios: {OURS} over the other, pair by pair (below 1: {OURS} is faster); sub-samples "
+            f"of 256 rows, or as large as those of {OURS}: 20 %, at least 100 (same_rows)"
+        ),
     )
-    table.add_column("data set")
-    table.add_column("algorithm")
-    for column in ("fit", "score", "fit ratio", "fit + score ratio"):
-        table.add_column(column, justify="right")
+    table.add_column("data set", no_wrap=True)
+    table.add_column("algorithm", no_wrap=True)
+    for column in (
+        "fit",
+        "score",
+        "fit ratio",
+        "fit + score ratio",
+        "one row (ms)",
+        "pickle (MB)",
+    ):
+        table.add_column(column, justify="right", no_wrap=True)
     previous = None
     for summary in summaries:
         if previous is not None and summary.dataset != previous:
@@ -48,6 +61,8 @@ def paired_table(summaries: Sequence[Summary]) -> Table:
             f"{summary.fit_seconds:.3f}",
             f"{summary.score_seconds:.3f}",
             *ratios,
+            f"{1000 * summary.row_seconds:.2f}",
+            f"{summary.pickle_mb:.2f}",
             style=style,
         )
         previous = summary.dataset
@@ -58,10 +73,16 @@ def rows_table(title: str, rows: Sequence[Mapping[str, Any]]) -> Table:
     """Show rows as they are."""
     table = Table(title=title)
     for column in rows[0]:
-        table.add_column(column.replace("_", " "), justify="right")
+        table.add_column(column.replace("_", " "), justify="right", no_wrap=True)
     for row in rows:
         table.add_row(*(f"{v:.3g}" if isinstance(v, float) else str(v) for v in row.values()))
     return table
+
+
+def make_console() -> Console:
+    """Return a console whose tables are whole where the output is a pipe or a file, too."""
+    console = Console()
+    return console if console.is_terminal else Console(width=_WIDTH)
 
 
 def show(console: Console, table: Table) -> None:

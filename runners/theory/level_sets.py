@@ -69,7 +69,7 @@ def illustrate(seed: int = 0) -> Illustration:
         for title in samples
     )
     finding += (
-        " AUC: points against uniform ones. A tree's low levels are the cells that are cut off "
+        " AUC: points against uniform ones. A tree's low levels are the boxes that are cut off "
         "first, at the edges; the forest's follow the points."
     )
     return Illustration(

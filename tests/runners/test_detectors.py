@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ocrf import OneClassRF
 from runners.detectors import DetectorError, asks_for_labels, build, check_scores
 from tests.faults.detectors import WantsLabels
 
@@ -74,3 +75,14 @@ def test_scores_become_float64(scores):
 def test_what_are_no_scores_is_named(scores, message):
     with pytest.raises(DetectorError, match=message):
         check_scores(scores, 3)
+
+
+def test_equal_scores_of_points_outside_the_box_name_the_parameter():
+    rng = np.random.default_rng(0)
+    forest = OneClassRF(n_estimators=2, out_of_bounds="maximal", random_state=0)
+    forest.fit(rng.normal(size=(30, 2000)))
+    outside = forest.score_samples(rng.normal(size=(20, 2000)))
+    with pytest.raises(DetectorError, match=r"all 20 scores are equal .* out_of_bounds=maximal"):
+        check_scores(outside, 20, forest)
+    with pytest.raises(DetectorError, match=r"equal \(1\)$"):
+        check_scores([1.0, 1.0], 2, OneClassRF())

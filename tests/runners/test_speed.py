@@ -14,7 +14,9 @@ from runners.speed.synthetic import clustered
 
 
 def timing(dataset, algorithm, pair, fit, score, n_jobs=1):
-    return Timing(dataset, algorithm, n_jobs, pair, 10, 10, 2, fit, fit, score, score)
+    return Timing(
+        dataset, algorithm, n_jobs, pair, 10, 10, 2, fit, fit, score, score, score / 10, 1.5
+    )
 
 
 def test_ratios_are_medians_of_pairs_and_totals_are_sums():
@@ -34,6 +36,7 @@ def test_ratios_are_medians_of_pairs_and_totals_are_sums():
     assert total.total_ratio == pytest.approx(np.median([4 / 8, 5 / 10, 5 / 7]))
     assert summaries[TOTAL, contestants.OURS].fit_ratio == 1.0
     assert [s.dataset for s in summarise(timings)][-2:] == [TOTAL, TOTAL]
+    assert (a.row_seconds, a.pickle_mb, total.pickle_mb) == (0.1, 1.5, 3.0)
 
 
 def test_numbers_of_threads_are_summarised_apart():
@@ -116,6 +119,7 @@ def test_a_failing_child_is_named():
         ["--pairs", "0"],
         ["--threads", "0"],
         ["--largest", "100"],
+        ["--algorithm", "rocks"],
     ],
 )
 def test_bad_arguments_are_refused(arguments, capsys):
@@ -135,4 +139,27 @@ def test_a_small_run_writes_its_tables(tmp_path, capsys):
     assert {row["algorithm"] for row in summary} == {"oneclassrf", "iforest"}
     with (tmp_path / "speed" / "scale.csv").open() as file:
         assert [row["n_rows"] for row in csv.DictReader(file)] == ["10000"]
-    assert "fit ratio" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    # The output is not a terminal: nothing is cut off for all that.
+    for heading in ("fit + score ratio", "one row (ms)", "pickle (MB)", "fit need over input"):
+        assert heading in printed
+    assert "…" not in printed
+    assert "original" not in printed
+
+
+def test_arguments_restrict_the_baselines_too(capsys):
+    assert main(["baselines", "--data", "pima"]) == 0
+    assert "none of the algorithms" in capsys.readouterr().out
+    assert main(["baselines", "--data", "ionosphere", "--algorithm", "rfc"]) == 0
+    printed = capsys.readouterr().out
+    assert "ionosphere" in printed
+    assert "wilt" not in printed
+    assert "orca" not in printed
+
+
+@pytest.mark.parametrize(("n", "rows"), [(50, 50), (300, 100), (2000, 400)])
+def test_equal_sub_samples(n, rows):
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    ours = contestants.make("oneclassrf", 1, 0).fit(X)
+    theirs = contestants.make("iforest_same_rows", 1, 0).fit(X)
+    assert ours.forest.max_samples_ == theirs.forest.max_samples_ == rows
