@@ -36,11 +36,10 @@ def describe(cells: Sequence[Cell], output: Path, store: RecordStore) -> None:
     path = output / "grid.json"
     with open(store.path / FOLDER / ".grid", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        known = {record.stem.rpartition("-")[2] for record in store.paths()}
         job = "SUBMITIT_EXECUTOR" in os.environ
         merged: dict[str, dict[str, Any]] = {}
         for old in _read_grid(path):
-            if job or any(key[:16] in known for key in old["keys"]):
+            if job or store.locate(old["keys"]):
                 merged[old["keys"][0]] = old
         for new in described:
             first = new["keys"][0]

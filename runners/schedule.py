@@ -8,10 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from results.records.files import safe_name
 from results.records.record import Record, RecordError, read_record
 from results.records.statuses import NA_STATUSES
-from results.records.store import RecordStore
+from results.records.store import CellName, RecordStore
 from runners.experiment import Cell, Experiment, Limits
 from runners.supervise import is_final
 
@@ -69,22 +68,19 @@ def make_plan(cells: Sequence[Cell], store: RecordStore, retry: str | None = Non
 
 def _costs(cells: Iterable[Cell], store: RecordStore) -> dict[Cell, float]:
     """Guess what an experiment of each cell costs: from one earlier record, else from its size."""
-    examples: dict[tuple[str, str, str], Path] = {}
-    for path in store.paths():
-        examples[path.parent.parent.name, path.parent.name, path.name.partition("-")[0]] = path
+    examples = store.examples()
     rows: dict[str, int] = {}
-    for (dataset, _, _), path in examples.items():
-        if dataset not in rows and (record := _read(path)) and record.counts:
-            rows[dataset] = record.counts["n_train"] + record.counts["n_test"]
+    for name, path in examples.items():
+        if name.dataset not in rows and (record := _read(path)) and record.counts:
+            rows[name.dataset] = record.counts["n_train"] + record.counts["n_test"]
     costs = {}
     for cell in cells:
-        folder = safe_name(cell.dataset)
-        example = examples.get((folder, safe_name(cell.label), safe_name(cell.setting)))
-        record = _read(example) if example else None
+        name = CellName.of(cell.dataset, cell.label, cell.setting)
+        record = _read(examples[name]) if name in examples else None
         seconds = _seconds(record) if record else None
         if seconds is None:
             expected = cell.config["dataset"].get("expected") or {}
-            n_rows = rows.get(folder) or expected.get("samples") or _USUAL_ROWS
+            n_rows = rows.get(name.dataset) or expected.get("samples") or _USUAL_ROWS
             seconds = n_rows * _GUESS_PER_ROW
         costs[cell] = seconds
     return costs

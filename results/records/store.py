@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from results.records.files import safe_name, write_atomically
 from results.records.record import Record, RecordError, read_record
@@ -23,6 +23,19 @@ _KEY_CHARS: Final = 16  # of the digest, in file names
 # missed a file of the same tick, and is read again the next time.
 _SETTLED_SECONDS: Final = 1.0
 _ABANDONED_SECONDS: Final = 3600.0
+
+
+class CellName(NamedTuple):
+    """The names of a cell as they stand in the paths of its records."""
+
+    dataset: str
+    label: str
+    setting: str
+
+    @classmethod
+    def of(cls, dataset: str, label: str, setting: str) -> CellName:
+        """Return the names of a cell in the form that paths have."""
+        return cls(safe_name(dataset), safe_name(label), safe_name(setting))
 
 
 class RecordStore:
@@ -54,6 +67,13 @@ class RecordStore:
             f"-{record.split}-{record.key[:_KEY_CHARS]}{_SUFFIX}"
         )
         return self.path / safe_name(record.dataset) / safe_name(record.label) / name
+
+    def examples(self) -> dict[CellName, Path]:
+        """Return one record file of each cell."""
+        return {
+            CellName(path.parent.parent.name, path.parent.name, path.name.partition("-")[0]): path
+            for path in self.paths()
+        }
 
     def get(self, key: str) -> Record | None:
         """Return the record with this key, None if there is none or its file is unreadable."""
