@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from datasets.errors import DataError
+from datasets.format import Format
+from datasets.strict import suggestion
+from datasets.tables import is_number
 
-# The spellings that are read as booleans in a CSV file: a text in YAML or ARFF means the same.
+# The keys of a YAML that make its `Format`.
+_LAYOUT = tuple(f.name for f in fields(Format))
+# Spellings of booleans: tables and YAML files write them in different ways.
 _BOOLEANS = frozenset({"True", "TRUE", "true", "False", "FALSE", "false"})
 
 
@@ -35,7 +40,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Definition:
-    """How a data set is had and preprocessed: the keys of its YAML file.
+    """Where a data set comes from and how it is preprocessed: the keys of its YAML file.
 
     Attributes
     ----------
@@ -49,6 +54,10 @@ class Definition:
         The labels that are anomalies, or those that are not. Exactly one is given.
     keep_classes, drop_classes : tuple of str or None
         Rows to keep or drop, by label.
+    missing_labels : tuple of str or None
+        Labels that stand for a missing one, beside the empty text.
+    format : Format
+        How a CSV file is laid out: the keys header, separator, decimal, encoding and comment.
     keep_columns, drop_columns : tuple of (str or int) or None
         Features to keep or drop: names, or positions counted from 0 without the label column.
     drop_missing_columns : bool
@@ -74,6 +83,8 @@ class Definition:
     normal: tuple[str, ...] | None = None
     keep_classes: tuple[str, ...] | None = None
     drop_classes: tuple[str, ...] | None = None
+    missing_labels: tuple[str, ...] | None = None
+    format: Format = field(default_factory=Format)
     keep_columns: tuple[str | int, ...] | None = None
     drop_columns: tuple[str | int, ...] | None = None
     drop_missing_columns: bool = False
@@ -129,20 +140,25 @@ class Definition:
         if not isinstance(name, str) or not name:
             raise DataError(f"a data set needs a name, a text; got {name!r}")
         path, openml = given.pop("path", None), given.pop("openml", None)
-        known = {field.name for field in fields(cls)}
-        if unknown := sorted(set(given) - known):
+        layout = {key: given.pop(key) for key in _LAYOUT if key in given}
+        if "header" in mapping and mapping["header"] is None:
+            layout["header"] = False
+        known = {f.name for f in fields(cls)} - {"format"}
+        if unknown := sorted(str(key) for key in set(given) - known):
+            valid = sorted(known | {"path", "openml", *_LAYOUT})
             raise DataError(
-                f"data set {name!r}: unknown key {unknown[0]!r}; "
-                f"valid keys are {', '.join(sorted(known | {'path', 'openml'}))}"
+                f"data set {name!r}: unknown key {unknown[0]!r}"
+                f"{suggestion(unknown[0], valid) or '.'} Valid keys are {', '.join(valid)}"
             )
         if path is not None and openml is not None:
             raise DataError(f"data set {name!r}: give a path or an OpenML id, not both")
         if path is not None:
-            given["sources"] = [{"kind": "file", "path": str(path)}]
+            given["sources"] = [{"kind": "file", "path": _text(path, name, "path")}]
         if openml is not None:
             identity = _integer(openml, name, "openml")
             given["sources"] = [{"kind": "home"}, {"kind": "openml", "id": identity}]
-        return cls(**{key: _convert(key, value, name) for key, value in given.items()})._checked()
+        converted = {key: _convert(key, value, name) for key, value in given.items()}
+        return cls(**converted, format=_format(layout, name))._checked()
 
     def _checked(self) -> Definition:
         """Return itself if its keys make sense together."""
@@ -168,21 +184,26 @@ class Definition:
 def label_key(value: Any) -> str:
     """Spell a label the same way whatever type a source gives it.
 
-    >>> [label_key(v) for v in (1, 1.0, "1", b" 1 ", True, "True", "TRUE", "g")]
-    ['1', '1', '1', '1', 'true', 'true', 'true', 'g']
+    >>> [label_key(v) for v in (1, 1.0, "1", b" 1 ", "1.00", True, "True", "TRUE", "g", "NA")]
+    ['1', '1', '1', '1', '1', 'true', 'true', 'true', 'g', 'NA']
     """
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
     if isinstance(value, bytes):
         value = value.decode("utf-8", errors="replace")
     text = str(value).strip()
-    return text.lower() if text in _BOOLEANS else text
+    if text in _BOOLEANS:
+        return text.lower()
+    if not is_number(text):
+        return text
+    if text.lstrip("+-").isdecimal():
+        return str(int(text))  # exact, where a float has 53 bits
+    number = float(text)
+    return str(int(number)) if number.is_integer() else repr(number)
 
 
 def _convert(key: str, value: Any, name: str) -> Any:
     """Convert the value of one key, or say why it is not valid."""
-    if key in ("anomalies", "normal", "keep_classes", "drop_classes"):
-        return tuple(label_key(item) for item in _sequence(value, name, key))
+    if key in ("anomalies", "normal", "keep_classes", "drop_classes", "missing_labels"):
+        return tuple(_label(item, name, key) for item in _sequence(value, name, key))
     if key in ("keep_columns", "drop_columns"):
         return tuple(
             item if isinstance(item, int) else str(item) for item in _sequence(value, name, key)
@@ -202,11 +223,24 @@ def _convert(key: str, value: Any, name: str) -> Any:
     if key in ("expected", "expected_repeated"):
         return _expected(value, name, key)
     if key == "published":
-        samples, features, percent = _sequence(value, name, key)
-        return int(samples), int(features), float(percent)
+        return _published(value, name)
     if key == "sources":
         return tuple(_source(item, name) for item in _sequence(value, name, key))
+    return _text(value, name, key)
+
+
+def _text(value: Any, name: str, key: str) -> str:
+    # A column may be called 5, but no name is a list.
+    if isinstance(value, bool | Mapping) or not isinstance(value, str | int | float):
+        raise DataError(f"data set {name!r}: {key} is a text; got {value!r}")
     return str(value)
+
+
+def _label(value: Any, name: str, key: str) -> str:
+    if value is None or isinstance(value, Mapping | list | tuple):
+        hint = "; quote a label that is spelled null" if value is None else ""
+        raise DataError(f"data set {name!r}: {key} lists labels; got {value!r}{hint}")
+    return label_key(value)
 
 
 def _sequence(value: Any, name: str, key: str) -> Sequence[Any]:
@@ -224,11 +258,37 @@ def _integer(value: Any, name: str, key: str) -> int:
     return value
 
 
+def _format(layout: Mapping[str, Any], name: str) -> Format:
+    where = f"data set {name!r}"
+    for key, value in layout.items():
+        if key == "header":
+            if not isinstance(value, bool) and value != "auto":
+                raise DataError(f"{where}: header is true, null or auto; got {value!r}")
+        elif not isinstance(value, str):
+            raise DataError(f"{where}: {key} is a text; got {value!r}")
+    header = layout.get("header", "auto")
+    read = Format(**{**layout, "header": None if header == "auto" else header})
+    read.check(where)
+    return read
+
+
+def _published(value: Any, name: str) -> tuple[int, int, float]:
+    given = _sequence(value, name, "published")
+    if len(given) != 3 or any(isinstance(v, bool) or not isinstance(v, int | float) for v in given):
+        raise DataError(
+            f"data set {name!r}: published lists rows, features and per cent of anomalies; "
+            f"got {value!r}"
+        )
+    return int(given[0]), int(given[1]), float(given[2])
+
+
 def _expected(value: Any, name: str, key: str) -> Expected:
-    names = [field.name for field in fields(Expected)]
+    names = [f.name for f in fields(Expected)]
     optional = {"ordered_digest"}
     if not isinstance(value, Mapping) or set(value) | optional != set(names):
         raise DataError(f"data set {name!r}: {key} has the keys {', '.join(names)}; got {value!r}")
+    for part in ("samples", "features", "anomalies"):
+        _integer(value[part], name, f"{key}.{part}")
     return Expected(**value)
 
 

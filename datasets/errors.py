@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+# How many names or labels an error message lists before it stops.
+_LISTED = 12
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first names for a message, quoted, and how many more there are."""
+    shown = ", ".join(repr(name) for name in names[:_LISTED])
+    return f"{shown} and {len(names) - _LISTED} more" if len(names) > _LISTED else shown
+
 
 class DataError(ValueError):
     """A data set, or the YAML that describes it, is not usable: the message says where and why."""

@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from datasets.errors import SourceFailed
+from datasets.tables import drop_index
 
 logger = logging.getLogger("datasets")
 
@@ -33,7 +34,7 @@ def read_parquet(source: Path | pa.BufferReader, target: str | None) -> pa.Table
     One thread: the caller may fork afterwards, and Arrow's thread pool does not survive that.
     """
     dictionary = [target] if target is not None else None
-    return pq.read_table(source, read_dictionary=dictionary, use_threads=False)
+    return drop_index(pq.read_table(source, read_dictionary=dictionary, use_threads=False))
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,15 @@ from typing import Any
 
 from datasets.definition import Definition
 from datasets.errors import DataError
+from datasets.loading import load
 
 
 def content_key(definition: Mapping[str, Any]) -> str | None:
-    """Digest the file of a data set that is had from one.
+    """Digest the file that a user's data set comes from, after a look at what is in it.
 
     A published data set is held to the digest in its YAML; a user's file may change under the same
-    name, and results on the old one must not pass for results on the new one.
+    name, and results on the old one must not pass for results on the new one. The file is read as
+    it will be for an experiment, so that whatever is wrong with it is said before one is started.
 
     Parameters
     ----------
@@ -30,7 +32,7 @@ def content_key(definition: Mapping[str, Any]) -> str | None:
     Raises
     ------
     DataError
-        If the definition is not valid or the file cannot be read.
+        If the definition is not valid, or the file cannot be read or does not fit it.
     """
     parsed = Definition.from_mapping(definition)
     for source in parsed.sources:
@@ -38,7 +40,12 @@ def content_key(definition: Mapping[str, Any]) -> str | None:
             path = Path(str(source["path"])).expanduser()
             try:
                 with path.open("rb") as file:
-                    return hashlib.file_digest(file, "sha256").hexdigest()
+                    digest = hashlib.file_digest(file, "sha256").hexdigest()
             except OSError as error:
                 raise DataError(f"data set {parsed.name!r}: {path}: {error.strerror}") from error
+            load(definition)
+            if parsed.format.header is False:
+                # A key that is null is not part of an experiment's key.
+                digest = hashlib.sha256(f"{digest} without header".encode()).hexdigest()
+            return digest
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -124,9 +125,8 @@ class Loader:
         if kind == "home":
             return self._from_home(source.get("origin"))
         if kind == "file":
-            from datasets.sources.file import read_file  # with pandas, which nothing else needs
-
-            return self._checked(read_file(str(source["path"]), definition.name), kind)
+            path = Path(str(source["path"])).expanduser()
+            return self._checked(self._read(path), kind)
         if kind in NETWORK:
             if self.progress is not None:
                 self.progress(f"asking {kind}")
@@ -137,6 +137,18 @@ class Loader:
             self.home.store(definition.stored_as, table, kind, str(described))
             return dataset
         raise DataError(f"data set {definition.name!r}: there is no kind of source {kind!r}")
+
+    def _read(self, path: Path) -> pa.Table:
+        """Read a file as the definition says."""
+        from datasets.sources.file import (
+            Request,
+            read_file,
+        )  # with pandas, which nothing else needs
+
+        definition = self.definition
+        kept = [str(column) for column in definition.keep_columns or ()]
+        where = f"data set {definition.name!r}"
+        return read_file(Request(path, where, definition.format, definition.target, kept))
 
     def _from_home(self, wanted: str | None) -> Dataset:
         stored = self.home.read(self.definition.stored_as, self.definition.target)

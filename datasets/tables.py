@@ -1,9 +1,29 @@
-"""From the frames that clients and parsers return to Arrow tables."""
+"""Arrow tables: from the frames of clients and parsers, and without the index of a saved frame."""
 
 from __future__ import annotations
 
-import pandas as pd
+import json
+import re
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
 import pyarrow as pa
+
+from datasets.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a text spells a finite decimal number.
+
+    >>> [is_number(text) for text in ("1", "-2.50", "1e5", ".5", "inf", "1_0", "")]
+    [True, True, True, True, False, False, False]
+    """
+    return _NUMBER.fullmatch(text) is not None
 
 
 def from_frame(frame: pd.DataFrame) -> pa.Table:
@@ -12,6 +32,8 @@ def from_frame(frame: pd.DataFrame) -> pa.Table:
     Columns of mixed Python objects become text. Categories become their values: numbers where all
     of them are numbers.
     """
+    import pandas as pd  # not at the top: who reads a definition does not need it
+
     columns = {}
     for name in frame.columns:
         column = frame[name]
@@ -23,7 +45,35 @@ def from_frame(frame: pd.DataFrame) -> pa.Table:
     return pa.table(columns)
 
 
+def drop_index(table: pa.Table, kept: Collection[str] = ()) -> pa.Table:
+    """Drop the columns that hold the index of the frame that was saved, but those in `kept`.
+
+    pandas appends the index of a frame whose rows were moved as a last column. It is not data: as
+    a feature it can tell where a row stood in a table that was sorted by label.
+    """
+    described = (table.schema.metadata or {}).get(b"pandas")
+    if described is None:
+        return table
+    # Entries that are not names describe an index that is not stored.
+    index = json.loads(described).get("index_columns", [])
+    return table.drop_columns([n for n in table.column_names if n in index and n not in kept])
+
+
+def refuse_duplicates(names: Sequence[str], where: str) -> None:
+    """Raise DataError if a column name occurs more than once."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise DataError(
+                f"{where}: the column name {name!r} occurs {list(names).count(name)} times; "
+                "column names must differ"
+            )
+        seen.add(name)
+
+
 def _plain(column: pd.Series) -> pd.Series:
+    import pandas as pd
+
     categories = column.cat.categories
     numbers = pd.to_numeric(pd.Series(categories), errors="coerce")
     if numbers.notna().all():

@@ -1,103 +1,118 @@
-"""A user's own file: CSV, gzipped CSV, Parquet or ARFF."""
+"""A user's own file: CSV, Parquet, ARFF, NumPy's .npz or MATLAB's .mat."""
 
 from __future__ import annotations
 
-import csv
-import gzip
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TextIO
+from zipfile import BadZipFile
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from datasets.errors import DataError
-from datasets.tables import from_frame
+from datasets.format import Format
+from datasets.sources.arrays import read_mat, read_npz
+from datasets.sources.csv import read_csv
+from datasets.tables import drop_index, from_frame, refuse_duplicates
 
-_SEPARATORS = ",;\t"
+_NOT_THAT_FORMAT = (
+    OSError,
+    EOFError,
+    ValueError,
+    KeyError,
+    TypeError,
+    BadZipFile,
+    pa.ArrowException,
+)
 
 
-def read_file(path: str, name: str) -> pa.Table:
-    """Read a table, its format told by the file's name.
+@dataclass(frozen=True)
+class Request:
+    """What to read.
 
-    Parameters
+    Attributes
     ----------
-    path : str
-        The file; ~ stands for the home folder.
-    name : str
-        The data set's name, for messages.
+    file : Path
+        The file.
+    where : str
+        Names the data set in messages.
+    format : Format
+        How the text of a CSV file is laid out.
+    target : str or None
+        The label column; None for the last one.
+    kept : collection of str
+        Columns that the data set's YAML names: an index among them is kept.
+    """
+
+    file: Path
+    where: str
+    format: Format = field(default_factory=Format)
+    target: str | None = None
+    kept: Collection[str] = ()
+
+
+def read_file(request: Request) -> pa.Table:
+    """Read a table, its format told by the file's name.
 
     Raises
     ------
     DataError
         If it does not exist, cannot be read, or names a column twice.
     """
-    file = Path(path).expanduser()
-    where = f"data set {name!r}"
-    readers = {
-        ".csv": _read_csv,
-        ".csv.gz": _read_csv,
-        ".parquet": _read_parquet,
-        ".arff": _read_arff,
-    }
-    fitting = [suffix for suffix in readers if file.name.lower().endswith(suffix)]
+    file, where = request.file, request.where
+    fitting = [suffix for suffix in _READERS if file.name.lower().endswith(suffix)]
     if not fitting:
-        raise DataError(f"{where}: {file} is none of {', '.join(readers)}")
+        raise DataError(f"{where}: {file} is none of {', '.join(_READERS)}")
+    if request.format != Format() and _READERS[fitting[0]] is not _read_csv:
+        given = ", ".join(request.format.given())
+        raise DataError(f"{where}: {given} are for CSV files, and {file} is not one")
     try:
-        return readers[fitting[0]](file, where)
+        return _READERS[fitting[0]](request)
     except DataError:
         raise
     except FileNotFoundError:
         raise DataError(f"{where}: there is no file {file}") from None
     # The parsers have many exceptions, all of which say that this file is not what its name says.
-    except (OSError, EOFError, ValueError, pa.ArrowException) as error:
+    except _NOT_THAT_FORMAT as error:
         raise DataError(
             f"{where}: {file} cannot be read: {' '.join(str(error).split())}"
         ) from error
 
 
-def _open(file: Path) -> TextIO:
-    if file.suffix.lower() == ".gz":
-        return gzip.open(file, "rt", encoding="utf-8-sig", newline="")
-    return file.open(encoding="utf-8-sig", newline="")
+def _read_csv(request: Request) -> pa.Table:
+    return read_csv(request.file, request.where, request.format, request.target)
 
 
-def _read_csv(file: Path, where: str) -> pa.Table:
-    with _open(file) as stream:
-        first = stream.readline()
-        if not first.strip():
-            raise DataError(f"{where}: {file} has no header line")
-        separator = max(_SEPARATORS, key=first.count)
-        # pandas would rename a second column of the same name.
-        refuse_duplicates(next(csv.reader([first], delimiter=separator)), where)
-        stream.seek(0)
-        frame = pd.read_csv(stream, sep=separator, low_memory=False, na_values=["?"])
+def _read_parquet(request: Request) -> pa.Table:
+    refuse_duplicates(pq.read_schema(request.file).names, request.where)
+    kept = {*request.kept, *filter(None, [request.target])}
+    return drop_index(pq.read_table(request.file, use_threads=False), kept)
+
+
+def _read_arff(request: Request) -> pa.Table:
+    from datasets.sources.arff import read_arff
+
+    frame = read_arff(request.file, request.where)
+    refuse_duplicates([str(name) for name in frame.columns], request.where)
     return from_frame(frame)
 
 
-def _read_parquet(file: Path, where: str) -> pa.Table:
-    refuse_duplicates(pq.read_schema(file).names, where)
-    return pq.read_table(file, use_threads=False)
+def _read_npz(request: Request) -> pa.Table:
+    return read_npz(request.file, request.where, request.target)
 
 
-def _read_arff(file: Path, where: str) -> pa.Table:
-    import arff
-
-    try:
-        with file.open(encoding="utf-8") as stream:
-            content = arff.load(stream)
-    except arff.ArffException as error:
-        raise DataError(f"{where}: {file} cannot be read: {error}") from error
-    names = [str(attribute[0]) for attribute in content["attributes"]]
-    refuse_duplicates(names, where)
-    return from_frame(pd.DataFrame(content["data"], columns=names))
+def _read_mat(request: Request) -> pa.Table:
+    return read_mat(request.file, request.where, request.target)
 
 
-def refuse_duplicates(names: list[str], where: str) -> None:
-    """Raise DataError if a column name occurs more than once."""
-    for name in names:
-        if names.count(name) > 1:
-            raise DataError(
-                f"{where}: the column name {name!r} occurs {names.count(name)} times; "
-                "column names must differ"
-            )
+_READERS: dict[str, Callable[[Request], pa.Table]] = {
+    ".csv": _read_csv,
+    ".csv.gz": _read_csv,
+    ".tsv": _read_csv,
+    ".tsv.gz": _read_csv,
+    ".parquet": _read_parquet,
+    ".arff": _read_arff,
+    ".npz": _read_npz,
+    ".mat": _read_mat,
+}

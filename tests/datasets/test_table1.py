@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 
 import numpy as np
 import pandas as pd
@@ -97,19 +96,6 @@ def test_the_repeated_rows_of_shuttle_are_the_training_part():
     np.testing.assert_array_equal(long.X[:49097], short.X)
     np.testing.assert_array_equal(long.X[49097:], short.X[:36752])
     np.testing.assert_array_equal(long.y[49097:], short.y[:36752])
-
-
-@pytest.mark.mirror
-@pytest.mark.parametrize("name", ["http", "forestcover"])
-def test_large_tables_load_in_half_a_second(name, data_home):
-    yaml = compose([f"dataset={name}"])["dataset"]
-    load(yaml, {"home": str(data_home)})
-    seconds = []
-    for _ in range(5):
-        start = time.perf_counter()
-        load(yaml, {"home": str(data_home)})
-        seconds.append(time.perf_counter() - start)
-    assert min(seconds) < 0.5
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -1,0 +1,243 @@
+"""From the columns of a table to a matrix of numbers; whatever is not a number is named at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from datasets.definition import Definition
+from datasets.errors import DataError, listed
+from datasets.tables import is_number
+
+# The names of an index that was saved as a column: none, or what pandas and its readers make up.
+_NAME_OF_INDEX = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
+# A name that Hydra's grammar reads as this text, unquoted.
+_BARE = re.compile(r"(?!(?:null|true|false|nan|inf)$)[a-z_]\w*", re.IGNORECASE | re.ASCII)
+
+
+def select_features(features: pa.Table, definition: Definition, where: str) -> pa.Table:
+    """Keep or drop the columns that the definition lists, by name or by position."""
+    if definition.keep_columns is not None:
+        return features.select(_resolve(definition.keep_columns, features, "keep_columns", where))
+    if definition.drop_columns is not None:
+        features = features.drop_columns(
+            _resolve(definition.drop_columns, features, "drop_columns", where)
+        )
+    if definition.own:
+        _refuse_index(features, definition, where)
+    return features
+
+
+def numeric_matrix(
+    features: pa.Table, rows: NDArray[np.intp], definition: Definition, where: str
+) -> NDArray[np.float64]:
+    """Return the columns as a matrix.
+
+    Parameters
+    ----------
+    features : pyarrow.Table
+        The rows and columns that are used.
+    rows : ndarray of shape (n_samples,)
+        Their numbers in the table as it was read, for messages.
+    definition : Definition
+        Its keys are part of the advice.
+    where : str
+        Names the data set in messages.
+
+    Raises
+    ------
+    DataError
+        Naming every column that cannot be a feature, with the first value that stands in the way
+        and its row.
+    """
+    X = np.empty((features.num_rows, features.num_columns))
+    wrong: dict[str, str] = {}
+    for j, name in enumerate(features.column_names):
+        reason = _fill(X[:, j], features[name], rows)
+        if reason:
+            wrong[name] = f"column {name!r} {reason}"
+    if wrong:
+        raise DataError(
+            f"{where}: {len(wrong)} of {features.num_columns} columns cannot be features: "
+            f"{'; '.join(list(wrong.values())[:12])}{' ...' if len(wrong) > 12 else ''} "
+            f"(rows are counted from 0). {_advice(list(wrong), definition)}"
+        )
+    return X
+
+
+def n_missing(column: pa.ChunkedArray) -> int:
+    """Count missing values: nulls, NaN and empty texts."""
+    return pc.sum(_missing(column)).as_py() or 0
+
+
+def _missing(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    missing = pc.is_null(column, nan_is_null=pa.types.is_floating(column.type))
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        empty = pc.equal(pc.utf8_trim_whitespace(column), "")
+        missing = pc.or_(missing, pc.fill_null(empty, False))
+    return missing
+
+
+def _fill(out: NDArray[np.float64], column: pa.ChunkedArray, rows: NDArray[np.intp]) -> str:
+    """Write a column's numbers to `out`, or return why they are none."""
+    numeric = (
+        pa.types.is_integer(column.type)
+        or pa.types.is_floating(column.type)
+        or pa.types.is_decimal(column.type)
+        or pa.types.is_boolean(column.type)
+    )
+    missing = _missing(column).to_numpy()
+    if not numeric and not missing.all():
+        return _reason_of_text(column, missing, rows)
+    if n := int(missing.sum()):
+        return f"has {n} of {len(column)} values missing (the first in row {rows[missing][0]})"
+    # Integers beyond 2**53 become the nearest float; Arrow calls that unsafe, and would refuse.
+    out[:] = column.cast(pa.float64(), safe=False).to_numpy()
+    infinite = ~np.isfinite(out)
+    if infinite.any():
+        return f"holds an infinite value in row {rows[infinite][0]}"
+    return ""
+
+
+def _reason_of_text(
+    column: pa.ChunkedArray, missing: NDArray[np.bool_], rows: NDArray[np.intp]
+) -> str:
+    values = column.to_pylist()
+    present = [
+        (row, str(v)) for row, v, gone in zip(rows, values, missing, strict=True) if not gone
+    ]
+    row, value = next(
+        ((r, v) for r, v in present if not is_number(v.strip())), (present[0][0], None)
+    )
+    if value is None:
+        return f"holds its numbers as text ({present[0][1]!r} in row {row})"
+    kind = "dates or times" if _is_date(value) else "text"
+    hint = ""
+    if _DECIMAL_COMMA.fullmatch(value.strip()):
+        hint = '; decimal: "," reads it'
+    return f"holds {kind} ({value!r} in row {row}{hint})"
+
+
+def _is_date(value: str) -> bool:
+    try:
+        datetime.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _advice(wrong: list[str], definition: Definition) -> str:
+    """Return what to do about columns that cannot be features."""
+    if definition.keep_columns is not None:
+        return "Features must be numbers; take these out of keep_columns"
+    return (
+        f"Features must be numbers; leave these out with {_dropping(wrong, definition)}, or turn "
+        "them into numbers first; drop_missing_columns: true leaves out those with missing values"
+    )
+
+
+def _dropping(names: Sequence[str], definition: Definition) -> str:
+    """Return the override that drops columns, beside those that are dropped already."""
+    dropped = [*(definition.drop_columns or ()), *names]
+    columns = ",".join(str(c) if isinstance(c, int) else _in_hydra(c) for c in dropped)
+    return f"'++dataset.drop_columns=[{columns}]' (drop_columns in the YAML)"
+
+
+def _in_hydra(name: str) -> str:
+    """Spell a text in the grammar of Hydra's overrides.
+
+    >>> [_in_hydra(name) for name in ("lot", "my lot", "5", "null")]
+    ['lot', '"my lot"', '"5"', '"null"']
+    """
+    if _BARE.fullmatch(name):
+        return name
+    return '"{}"'.format(name.replace("\\", "\\\\").replace('"', '\\"'))
+
+
+def _refuse_index(features: pa.Table, definition: Definition, where: str) -> None:
+    """Refuse a column without a name that numbers the rows: an index that was saved as data."""
+    for name in features.column_names:
+        if is_saved_index(name, features[name]):
+            raise DataError(
+                f"{where}: the column {name!r} numbers the rows, as an index does that was saved "
+                f"with the data; leave it out with {_dropping([name], definition)}, or list the "
+                "features, this one among them, in keep_columns"
+            )
+
+
+def is_saved_index(name: str, column: pa.ChunkedArray) -> bool:
+    """Tell whether a column without a name holds consecutive integers in some order."""
+    if not _NAME_OF_INDEX.fullmatch(name):
+        return False
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        try:
+            column = column.cast(pa.int64())
+        except pa.ArrowInvalid:
+            return False
+    elif not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        return False
+    if len(column) < 2 or column.null_count:
+        return False
+    values = np.sort(column.to_numpy().astype(float))
+    return bool((np.diff(values) == 1.0).all())
+
+
+def notes_on(
+    X: NDArray[np.float64], y: NDArray[np.int8], names: Sequence[str], rows: NDArray[np.intp]
+) -> list[str]:
+    """Return what is suspicious about single columns: that they give the labels away.
+
+    Parameters
+    ----------
+    X, y : ndarray
+        The data set.
+    names : sequence of str
+        Its features.
+    rows : ndarray of shape (n_samples,)
+        The numbers of the rows in the table as it was read.
+    """
+    normal, anomalous = X[y == 0], X[y == 1]
+    above = anomalous.min(axis=0) > normal.max(axis=0)
+    below = anomalous.max(axis=0) < normal.min(axis=0)
+    perfect = [names[j] for j in np.flatnonzero(above | below).tolist()]
+    counting = np.ptp(X - rows[:, np.newaxis], axis=0) == 0.0
+    numbered = [names[j] for j in np.flatnonzero(counting).tolist()]
+    notes = []
+    if perfect:
+        notes.append(
+            f"each of the columns {listed(perfect)} alone tells all anomalies from all normal rows"
+            if len(perfect) > 1
+            else f"the column {perfect[0]!r} alone tells all anomalies from all normal rows"
+        )
+    notes += [f"the column {name!r} is the number of the row" for name in numbered]
+    return notes
+
+
+def _resolve(columns: Sequence[str | int], features: pa.Table, key: str, where: str) -> list[str]:
+    names = features.column_names
+    for column in columns:
+        if isinstance(column, int) and not 0 <= column < len(names):
+            raise DataError(
+                f"{where}: {key} has the position {column}, but features are counted "
+                f"from 0 to {len(names) - 1}"
+            )
+        if isinstance(column, str) and column not in names:
+            raise DataError(
+                f"{where}: {key} names {column!r}, which is no feature; "
+                f"the features are {listed(names)}"
+            )
+    resolved = [names[column] if isinstance(column, int) else column for column in columns]
+    for name in resolved:
+        if resolved.count(name) > 1:
+            raise DataError(
+                f"{where}: {key} lists the column {name!r} {resolved.count(name)} times, by name "
+                "or by position; list it once"
+            )
+    return resolved

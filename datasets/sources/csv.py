@@ -1,0 +1,146 @@
+"""Delimited text: what the first lines say of the layout, and what they cannot say."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import re
+import warnings
+from pathlib import Path
+from typing import TextIO
+
+import pandas as pd
+import pyarrow as pa
+
+from datasets.errors import DataError
+from datasets.format import Format
+from datasets.tables import from_frame, is_number, refuse_duplicates
+
+_SEPARATORS = ",;\t|"
+_COMMENTS = ("#", "%", "//")
+# Texts that stand for a missing feature: what pandas takes for one, and UCI's question mark.
+_MISSING = (
+    "",
+    "?",
+    *("NA", "N/A", "n/a", "#NA", "#N/A", "#N/A N/A", "<NA>", "NULL", "null", "None"),
+    *("NaN", "nan", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+)
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+
+
+def read_csv(file: Path, where: str, layout: Format, target: str | None) -> pa.Table:
+    """Read delimited text.
+
+    Parameters
+    ----------
+    file : Path
+        The file, gzipped if its name ends in .gz.
+    where : str
+        Names the data set in messages.
+    layout : Format
+        The keys of the YAML.
+    target : str or None
+        The label column, whose texts are kept as they stand; None for the last one.
+
+    Raises
+    ------
+    DataError
+        If the text is in another encoding, or its layout cannot be told, with the key that tells.
+    """
+    try:
+        with _open(file, layout.encoding) as stream:
+            return _parse(stream, file, where, layout, target)
+    except UnicodeError as error:
+        hint = "utf-16" if _begins_as_utf16(file) else "latin-1"
+        raise DataError(
+            f"{where}: {file} is not in the encoding {layout.encoding} ({error.reason}); "
+            f"encoding: {hint} reads it"
+            if isinstance(error, UnicodeDecodeError)
+            else f"{where}: {file} cannot be read: {error}"
+        ) from error
+
+
+def _parse(stream: TextIO, file: Path, where: str, layout: Format, target: str | None) -> pa.Table:
+    first = stream.readline()
+    while layout.comment is not None and first.startswith(layout.comment):
+        first = stream.readline()
+    if not first.strip():
+        raise DataError(f"{where}: {file} has no header line")
+    if layout.comment is None and layout.header is None and first.startswith(_COMMENTS):
+        raise DataError(
+            f"{where}: {file} begins with a comment ({first.strip()[:40]!r}); comment: "
+            f"'{first[0]}' skips such lines (header: true if this one names the columns)"
+        )
+    separator = layout.separator or _separator(first, file)
+    if layout.comment is not None:
+        first = first.split(layout.comment)[0]
+    fields = next(csv.reader([first], delimiter=separator, skipinitialspace=True))
+    names = [field.strip() for field in fields]
+    if layout.header is None:
+        _refuse_data_as_header(names, file, where)
+    if layout.header is False:
+        names = [f"V{j + 1}" for j in range(len(names))]
+        names[-1] = target or "class"
+    # pandas would rename a second column of the same name.
+    refuse_duplicates([name for name in names if name], where)
+    # The name that pandas gives to a column without one.
+    names = [name or f"Unnamed: {j}" for j, name in enumerate(names)]
+    label = target if target in names else names[-1]
+    stream.seek(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        try:
+            frame = pd.read_csv(
+                stream,
+                sep=separator,
+                header=None if layout.header is False else 0,
+                names=names,
+                # Otherwise the first column becomes an index where lines have a field too many.
+                index_col=False,
+                dtype={label: str},
+                na_values={name: list(_MISSING) for name in names if name != label},
+                keep_default_na=False,
+                skipinitialspace=True,
+                decimal=layout.decimal,
+                comment=layout.comment,
+                low_memory=False,
+            )
+        except pd.errors.ParserWarning:
+            raise DataError(
+                f"{where}: a line of {file} has more fields than the first one, which has "
+                f"{len(names)} (separated by {separator!r})"
+            ) from None
+    return from_frame(frame)
+
+
+def _open(file: Path, encoding: str) -> TextIO:
+    if codecs.lookup(encoding).name == "utf-8":
+        encoding = "utf-8-sig"  # skips a byte order mark
+    if file.suffix.lower() == ".gz":
+        return gzip.open(file, "rt", encoding=encoding, newline="")
+    return file.open(encoding=encoding, newline="")
+
+
+def _begins_as_utf16(file: Path) -> bool:
+    with gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb") as stream:
+        return stream.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def _separator(line: str, file: Path) -> str:
+    """Return the character that separates most fields of a line, quoted texts left out."""
+    if file.name.lower().removesuffix(".gz").endswith(".tsv"):
+        return "\t"
+    return max(_SEPARATORS, key=_QUOTED.sub("", line).count)
+
+
+def _refuse_data_as_header(names: list[str], file: Path, where: str) -> None:
+    """Refuse a first line whose features are numbers: its row would be lost."""
+    numbers = [name for name in names if is_number(name)]
+    # The names of a frame that was saved with none of its own: 0, 1, 2, ... and the label.
+    counted = [str(j) for j in range(len(numbers))]
+    if len(numbers) == len(names) or (len(numbers) == len(names) - 1 > 0 and numbers != counted):
+        raise DataError(
+            f"{where}: the first line of {file} holds numbers ({', '.join(names[:3])}, ...), not "
+            "names of columns; header: null reads it as data (header: true takes it as names)"
+        )
