@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import importlib
 import inspect
 import io
@@ -150,7 +151,12 @@ def find_detector(name: str) -> Any:
     """
     modules = _class_modules()
     if name not in modules:
-        raise ValueError(f"PyOD has no detector {name!r}; it has {', '.join(sorted(modules))}")
+        by_small = {known.lower(): known for known in modules}
+        near = difflib.get_close_matches(name.lower(), by_small, n=3, cutoff=0.5)
+        words = f"; near it are {', '.join(by_small[match] for match in near)}" if near else ""
+        raise ValueError(
+            f"PyOD has no detector {name!r}{words}; it has {', '.join(sorted(modules))}"
+        )
     try:
         # Some modules print advice when their import fails; the error below says it better.
         with contextlib.redirect_stdout(io.StringIO()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
@@ -22,6 +23,7 @@ from runners.summary import UsageError
 _N_SPLITS = 10
 _GROUPS = ("dataset", "algorithm", "setting", "protocol")
 _ABSENT = object()
+_LONGEST_VALUE = 40  # characters of a value in a label
 
 
 class CellFactory:
@@ -100,13 +102,7 @@ class CellFactory:
     def _variant(self, composed: Composed, name: str, resolved: Plain) -> str:
         """Return the parameters that differ from the YAML's own, as ``"a=1,b=2"``."""
         own = self._own_parameters(composed, name)
-        differing = {
-            key: value for key, value in resolved.items() if own.get(key, _ABSENT) != value
-        }
-        gone = {key: "absent" for key in own if key not in resolved}
-        return ",".join(
-            f"{key}={_brief(value)}" for key, value in sorted((differing | gone).items())
-        )
+        return ",".join(f"{key}={value}" for key, value in sorted(_differences(own, resolved)))
 
     def _own_parameters(self, composed: Composed, name: str) -> Plain:
         """Return an algorithm's parameters as its YAML has them, interpolations unresolved.
@@ -179,7 +175,47 @@ def _is_template(composed: Composed, resolved: Plain, choice: str) -> bool:
     return bool(taken) and all(resolved[group][name] is None for name in taken)
 
 
+def _differences(own: Any, given: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield where two nested configurations differ, as dotted names and short values.
+
+    Only what differs is named: ``steps.1.1.n_estimators`` of a pipeline, not the whole of it.
+    """
+    if _alike(own, given):
+        before, after = _items(own), _items(given)
+        for key in before | after:
+            if before.get(key, _ABSENT) != after.get(key, _ABSENT):
+                name = f"{prefix}.{key}" if prefix else key
+                yield from _differences(before.get(key, _ABSENT), after.get(key, _ABSENT), name)
+    else:
+        yield prefix, _brief(given)
+
+
+def _alike(own: Any, given: Any) -> bool:
+    """Whether both are mappings that build the same class, or lists of the same length."""
+    if isinstance(own, dict) and isinstance(given, dict):
+        return bool(own.get("_target_") == given.get("_target_"))
+    return isinstance(own, list) and isinstance(given, list) and len(own) == len(given)
+
+
+def _items(value: dict[str, Any] | list[Any]) -> dict[str, Any]:
+    pairs = value.items() if isinstance(value, dict) else enumerate(value)
+    return {str(key): item for key, item in pairs}
+
+
 def _brief(value: Any) -> str:
+    """Return a value as it stands in a label; of what is long or nested a digest of it."""
+    if value is _ABSENT:
+        return "absent"
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "null"}[value]
-    return str(value)
+    text = str(value)
+    flat = not isinstance(value, dict) and (
+        not isinstance(value, list) or not any(isinstance(item, dict | list) for item in value)
+    )
+    if flat and len(text) <= _LONGEST_VALUE:
+        return text
+    name = "list" if isinstance(value, list) else text[:_LONGEST_VALUE]
+    if isinstance(value, dict):
+        name = str(value.get("_target_", "mapping")).rpartition(".")[2]
+    digest = hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+    return f"{name}~{digest[:6]}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +21,8 @@ def build(algorithm: Mapping[str, Any], random_state: int, n_jobs: int = 1) -> A
     """Instantiate `_target_` with its parameters.
 
     `random_state` is added if the constructor takes it and the YAML does not fix it; so is
-    `n_jobs` if more than one thread is allowed.
+    `n_jobs` if more than one thread is allowed. Parameters `random_state` of nested objects that
+    are None get seeds of their own, which follow from `random_state`.
 
     Raises
     ------
@@ -53,8 +55,50 @@ def build(algorithm: Mapping[str, Any], random_state: int, n_jobs: int = 1) -> A
     if n_jobs > 1 and "n_jobs" in known and given.get("n_jobs") is None:
         extra["n_jobs"] = n_jobs
     if not _nested(given):
-        return constructor(**(given | extra))
-    return instantiate(OmegaConf.create(dict(algorithm)), **extra, _convert_="all")
+        return _seeded(constructor(**(given | extra)), random_state)
+    seeded = _with_seeds(given, "", random_state)
+    detector = instantiate(
+        OmegaConf.create({"_target_": target, **seeded}), **extra, _convert_="all"
+    )
+    return _seeded(detector, random_state)
+
+
+def _seed_of(random_state: int, name: str) -> int:
+    """Return the seed of a nested parameter: the same whatever other parameters there are."""
+    digest = hashlib.sha256(f"{random_state} {name}".encode()).digest()
+    return int.from_bytes(digest[:4], "little") >> 1
+
+
+def _with_seeds(value: Any, name: str, random_state: int) -> Any:
+    """Add a `random_state` to every nested object whose constructor takes one and is given none."""
+    if isinstance(value, list | tuple):
+        return [_with_seeds(v, f"{name}.{i}", random_state) for i, v in enumerate(value)]
+    if not isinstance(value, Mapping):
+        return value
+    seeded = {k: _with_seeds(v, f"{name}.{k}", random_state) for k, v in value.items()}
+    if isinstance(target := value.get("_target_"), str) and value.get("random_state") is None:
+        try:
+            parameters = inspect.signature(get_object(target)).parameters
+        except (ImportError, AttributeError, ValueError, TypeError):
+            return seeded  # building it says what is wrong
+        if "random_state" in parameters:
+            seeded["random_state"] = _seed_of(random_state, name)
+    return seeded
+
+
+def _seeded(detector: Any, random_state: int) -> Any:
+    """Set what is left of nested parameters `random_state`, those of default objects for example.
+
+    As scikit-learn's ensembles do for their estimators.
+    """
+    if not hasattr(detector, "get_params") or not hasattr(detector, "set_params"):
+        return detector
+    unset = {
+        name: _seed_of(random_state, name)
+        for name, value in detector.get_params(deep=True).items()
+        if name.endswith("__random_state") and value is None
+    }
+    return detector.set_params(**unset) if unset else detector
 
 
 def _nested(value: Any) -> bool:

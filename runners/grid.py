@@ -21,7 +21,8 @@ from results.records.store import RecordStore
 from runners.experiment import Cell, Experiment
 from runners.gridfile import describe
 from runners.isolation.pool import POOL
-from runners.preflight import check_options, check_writable
+from runners.isolation.worker import StartError
+from runners.preflight import check_inputs, check_options, check_writable
 from runners.progress import Progress, log, log_to
 from runners.schedule import Plan, Schedule, make_plan
 from runners.summary import Summary, counted
@@ -45,7 +46,8 @@ def run_grid(cells: Sequence[Cell]) -> Summary:
     Raises
     ------
     UsageError
-        If the configuration, the record store or the Dask cluster does not allow to begin.
+        If the configuration, a data set, an algorithm, the record store or the Dask cluster does
+        not allow to begin.
     """
     config = cells[0].config
     runner = config["runner"]
@@ -62,6 +64,12 @@ def run_grid(cells: Sequence[Cell]) -> Summary:
             text = f"unreadable record, its experiment is run again: {path}: {reason}"
             log.warning(text)
             print(text, file=sys.stderr)
+        try:
+            check_inputs(dict.fromkeys(experiment.cell for experiment in plan.todo))
+        except StartError as error:
+            summary = Summary(left=len(plan.todo), trouble=str(error))
+            print("\n".join(summary.lines()), file=sys.stderr)
+            return summary
         describe(cells, output, store)
         return _Grid(cells, plan, store, runner).run()
     finally:

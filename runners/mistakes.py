@@ -117,9 +117,9 @@ def in_words(error: BaseException) -> str:
         key, _, value = ambiguous[1].partition("=")
         quoted = shlex.quote(f'{key}="{value}"')
         return f"{ambiguous[1]}: several values need -m; one value with a comma is {quoted}"
-    mistyped = re.search(r"full_key: ([\w.]+)", text)
+    mistyped = re.search(r"full_key: (\S+)", text)
     if mistyped and "is not in struct" in text:
-        return _mistyped(error, mistyped[1])
+        return _mistyped(error, re.sub(r"\[(\d+)\]", r".\1", mistyped[1]))
     return text
 
 

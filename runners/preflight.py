@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from results.records.files import write_atomically
-from runners.experiment import Cell
+from runners.experiment import Cell, Limits
+from runners.isolation.messages import Check, Load
+from runners.isolation.pool import POOL
 from runners.locks import FOLDER
+from runners.own_folders import CONF
 from runners.progress import MODES
 from runners.summary import UsageError
 
@@ -73,6 +76,38 @@ def check_options(cells: Iterable[Cell]) -> None:
                 value = value[part]
             if not holds(value):
                 raise UsageError(f"{name} must be {words}, got {value!r}")
+
+
+def check_inputs(cells: Iterable[Cell]) -> None:
+    """Try the algorithms and data sets that are not the project's own as they are.
+
+    A class is imported and constructed, a file is loaded, each in a process of its own and before
+    the kernels are compiled: what is wrong with them is found out before the first experiment.
+
+    Raises
+    ------
+    UsageError
+        With what is wrong with the first one.
+    """
+    tried: set[str] = set()
+    for cell in cells:
+        for check, name in _checks(cell):
+            if (identity := repr(check)) in tried:
+                continue
+            tried.add(identity)
+            limits = Limits.from_config(cell.config)
+            with POOL.lend(limits.threads, cell.data_key) as worker:
+                problem = worker.check(check, limits)
+            if problem:
+                raise UsageError(f"{name}: {problem}" if name else problem)
+
+
+def _checks(cell: Cell) -> Iterator[tuple[Check, str]]:
+    known = (CONF / "algorithm" / f"{cell.algorithm}.yaml").is_file()
+    if cell.code is not None or cell.variant or not known:
+        yield Check(algorithm=cell.config["algorithm"]), f"algorithm {cell.label}"
+    if cell.content is not None:
+        yield Check(data=Load(cell.config["dataset"], cell.config.get("data"))), ""
 
 
 def check_writable(path: Path) -> None:

@@ -93,6 +93,32 @@ class Hold:
 
 
 @dataclass(frozen=True)
+class Check:
+    """Ask the zygote to try an algorithm's and a data set's part of a configuration.
+
+    It does so in a process of its own, which answers at the socket that comes with this message,
+    and before it compiles the kernels.
+
+    Attributes
+    ----------
+    algorithm : mapping or None
+        Built, and not fitted.
+    data : Load or None
+        Loaded, and let go.
+    """
+
+    algorithm: Mapping[str, Any] | None = None
+    data: Load | None = None
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What is wrong with what was tried; None if it may be run."""
+
+    problem: str | None
+
+
+@dataclass(frozen=True)
 class Kill:
     """Ask for the death of a holder (its process id), or of the running experiment (None)."""
 
@@ -172,6 +198,8 @@ Message = (
     | Failed
     | WarmUp
     | Hold
+    | Check
+    | Checked
     | Kill
     | Hello
     | Load

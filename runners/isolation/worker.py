@@ -17,6 +17,8 @@ from pathlib import Path
 from runners.experiment import Experiment, Limits
 from runners.isolation import messages, processes
 from runners.isolation.messages import (
+    Check,
+    Checked,
     Failed,
     Hello,
     Hold,
@@ -159,6 +161,40 @@ class Worker:
         except messages.ClosedError as error:
             raise WorkerDiedError(self._last_words()) from error
 
+    def check(
+        self, check: Check, limits: Limits, look: Callable[[], bool] = lambda: False
+    ) -> str | None:
+        """Try a part of a configuration; return what is wrong with it.
+
+        What takes too long, or ends the process, is left to the experiments, which record it.
+
+        Raises
+        ------
+        StartError
+            If the zygote cannot start.
+        """
+        self._wait_for_imports(limits, look)
+        ours, theirs = messages.pair()
+        holder = None
+        try:
+            messages.send(self._control, check, (theirs.fileno(),))
+            theirs.close()
+            while answer := self._await(ours, limits.preparation_timeout, look):
+                match answer:
+                    case Hello(pid):
+                        holder = Holder(ours, pid)
+                    case Checked(problem):
+                        return problem
+                    case _:
+                        raise messages.OrderError(answer)
+        except messages.ClosedError:
+            return None
+        finally:
+            if holder is not None:
+                self._drop(holder)
+            ours.close()
+        return None
+
     def close(self) -> None:
         """End the zygote and everything below it."""
         for holder in self._holders.values():
@@ -179,13 +215,16 @@ class Worker:
 
     def _start(self, limits: Limits, look: Callable[[], bool]) -> None:
         """Wait until the zygote has imported everything, and have it compile the kernels."""
-        if not self._imported:
-            self._wait_until_ready(limits, look)
-            self._imported = True
+        self._wait_for_imports(limits, look)
         if not self._warm:
             messages.send(self._control, WarmUp())
             self._wait_until_ready(limits, look)
             self._warm = True
+
+    def _wait_for_imports(self, limits: Limits, look: Callable[[], bool]) -> None:
+        if not self._imported:
+            self._wait_until_ready(limits, look)
+            self._imported = True
 
     def _wait_until_ready(self, limits: Limits, look: Callable[[], bool]) -> None:
         try:

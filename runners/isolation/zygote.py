@@ -14,6 +14,7 @@ goes on in the child.
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import mmap
 import os
@@ -28,8 +29,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from results.records.record import valid_text
+from runners import detectors
 from runners.isolation import child, messages, processes
 from runners.isolation.messages import (
+    Check,
+    Checked,
     Failed,
     Hello,
     Hold,
@@ -123,7 +127,10 @@ def _serve(control: socket.socket) -> None:
             case WarmUp():
                 _reported(control, _warm_up)
             case Hold():
-                holders.add(_fork_holder(control, socket.socket(fileno=descriptors[0])))
+                holders.add(_fork(control, descriptors[0], _hold))
+            case Check():
+                check = functools.partial(_check, check=message)
+                holders.add(_fork(control, descriptors[0], check))
             case Kill(doomed):
                 if doomed is not None and doomed in holders:  # otherwise it has ended already
                     processes.kill([*processes.descendants(doomed), doomed])
@@ -134,8 +141,10 @@ def _serve(control: socket.socket) -> None:
                 raise messages.OrderError(message)
 
 
-def _fork_holder(control: socket.socket, end: socket.socket) -> int:
+def _fork(control: socket.socket, descriptor: int, serve: Callable[[socket.socket], None]) -> int:
+    """Fork a process that serves at a socket and ends then; return its process id."""
     zygote = os.getpid()
+    end = socket.socket(fileno=descriptor)
     pid = os.fork()
     if pid:
         end.close()
@@ -144,10 +153,33 @@ def _fork_holder(control: socket.socket, end: socket.socket) -> int:
         processes.die_with_parent(zygote)
         processes.become_subreaper()
         control.close()
-        _hold(end)
+        serve(end)
     finally:
         # Whatever happened: never return into the zygote's loop.
         os._exit(1)
+
+
+def _check(end: socket.socket, check: Check) -> None:
+    """Say what is wrong with a detector or a data set, if that is the user's to mend."""
+    from baselines.pyod_detector import PyODDetector, find_detector
+    from datasets import DataError, DataUnavailable, load
+
+    problem = None
+    messages.send(end, Hello(os.getpid()))
+    try:
+        if check.algorithm is not None:
+            detector = detectors.build(check.algorithm, random_state=0)
+            if isinstance(detector, PyODDetector):
+                find_detector(detector.detector)
+        if check.data is not None:
+            load(check.data.dataset, check.data.data)
+    except DataUnavailable:
+        pass  # a server is down: the experiments ask again
+    except (detectors.DetectorError, DataError) as error:
+        problem = str(error)
+    except Exception as error:  # noqa: BLE001 (whatever a constructor raises)
+        problem = f"{type(error).__name__}: {error}"
+    messages.send(end, Checked(problem and " ".join(valid_text(problem).split())))
 
 
 def _hold(end: socket.socket) -> None:

@@ -41,6 +41,7 @@ class Sandbox:
         self.mark = uuid.uuid4().hex
         self.fits = folder / "fits.log"
         self.data = folder / "data.csv"
+        self.path: Path | None = None  # a folder from which detectors are imported
         folder.mkdir(parents=True, exist_ok=True)
         rng = np.random.default_rng(0)
         X = rng.standard_normal((_N_ROWS, 3))
@@ -58,6 +59,9 @@ class Sandbox:
         """Start a sweep over this folder's data."""
         environment = os.environ | {_MARK: self.mark, "OCRF_FITS": str(self.fits)}
         environment.pop("OCRF_MENDED", None)
+        if self.path is not None:
+            path = os.environ.get("PYTHONPATH", "")
+            environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(self.path), path]))
         if mended:
             environment["OCRF_MENDED"] = "1"
         jobs = [] if n_jobs is None else [f"runner.n_jobs={n_jobs}"]
@@ -93,6 +97,18 @@ class Sandbox:
     def records(self) -> list[Record]:
         """Return the records there are."""
         return list(RecordStore(self.output / "records"))
+
+    def latest(self) -> list[Record]:
+        """Return the records that tables are made of: those on the latest version of the code."""
+        return [
+            record for record in self.records() if record.provenance.get("code") == self._code()
+        ]
+
+    def _code(self) -> str | None:
+        """Return the digest of the code of the record that was made last."""
+        by_time = sorted(self.records(), key=lambda record: record.provenance["finished"])
+        code: str | None = by_time[-1].provenance.get("code")
+        return code
 
     def statuses(self, algorithm: str | None = None) -> Counter[str]:
         """Count the records of an algorithm, or of all, by status."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -53,12 +54,8 @@ DETECTORS: Final = {
         Detectors("returns_too_few", "error", "returned shape (59,), expected (60,)"),
         Detectors("returns_equal", "error", "all 60 scores are equal"),
         Detectors("wants_labels", "error", "asks for the labels"),
-        Detectors("missing_class", "error", "'no.such.Class' cannot be imported"),
     )
 }
-
-# Failures that no rerun mends.
-_LASTING = ("missing_class",)
 
 
 def misbehaving(*names: str) -> Callable[[Path], Findings]:
@@ -82,17 +79,15 @@ def misbehaving(*names: str) -> Callable[[Path], Findings]:
         again = sandbox.run(*grid, f"timeout={TIMEOUT}", n_jobs=1)
         n = len(algorithms) * _N_SPLITS
         findings.check("repeated by a rerun", n - again.number("skipped as done before,"), 0)
-        mended = [name for name in algorithms if name not in _LASTING]
         sandbox.run(
-            f"algorithm={','.join(mended)}",
-            *grid[1:],
+            *grid,
             "allow_labels=true",
             "timeout=60",
             "runner.retry=failed",
             mended=True,
             n_jobs=1,
         )
-        statuses = {name: dict(sandbox.statuses(name)) for name in mended}
+        statuses = {name: dict(sandbox.statuses(name)) for name in algorithms}
         left = {k: v for k, v in statuses.items() if v != {"ok": _N_SPLITS}}
         findings.require(not left, "complete once mended", f"not mended: {left}")
         return findings
@@ -305,6 +300,125 @@ def record_corrupted(folder: Path) -> Findings:
     return findings
 
 
+def _refused(folder: Path, *overrides: str, words: Sequence[str]) -> Findings:
+    """See that a command is refused in one line, before anything is started."""
+    sandbox, findings = Sandbox(folder), Findings()
+    finished = sandbox.run("algorithm=healthy", *overrides)
+    findings.check("exit", finished.status, 2)
+    for part in words:
+        said = part in finished.output
+        findings.require(said, f"said {part!r}", f"{part!r} not said: {finished.output}")
+    findings.check("lines", len(finished.output.splitlines()), 1)
+    findings.check("fits", sandbox.fit_count(), 0)
+    findings.check("records", len(sandbox.records()), 0)
+    findings.check("processes left", sandbox.left_behind(), 0)
+    return findings
+
+
+def missing_class(folder: Path) -> Findings:
+    """Name a class that does not exist; nothing is run."""
+    return _refused(
+        folder, "algorithm=healthy,missing_class", words=["'no.such.Class' cannot be imported"]
+    )
+
+
+def text_column(folder: Path) -> Findings:
+    """Give a file with a column of text; nothing is run, and no kernel compiled."""
+    folder.mkdir(parents=True, exist_ok=True)
+    table = folder / "text.csv"
+    table.write_text("a,b,label\n" + "".join(f"{i},x{i % 3},{i % 2}\n" for i in range(40)))
+    return _refused(folder / "grid", f"data.path={table}", "data.anomalies=[1]", words=["'b'"])
+
+
+def shadowed_name(folder: Path) -> Findings:
+    """Give a data set a name that the project has; nothing is run."""
+    path = folder / "mine" / "dataset" / "pima.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text("name: pima\npath: pima.csv\n")
+    search = f"hydra.searchpath=[file://{folder / 'mine'}]"
+    return _refused(folder / "grid", search, words=[str(path), "conf/dataset/pima.yaml"])
+
+
+_OWN = """
+from tests.faults.detectors import Healthy
+
+class Own(Healthy):
+    def spoil(self, scores):
+        return {sign}scores
+"""
+
+
+def edited_code(folder: Path) -> Findings:
+    """Edit a class between two runs; no score of the old one is left among the new ones."""
+    sandbox, findings = Sandbox(folder), Findings()
+    code = folder / "code"
+    (code / "algorithm").mkdir(parents=True)
+    (code / "algorithm" / "own.yaml").write_text("_target_: own_detector.Own\n")
+    sandbox.path = code
+    grid = ("algorithm=own", f"hydra.searchpath=[file://{code}]")
+    means = []
+    for sign, n_splits in (("", 2), ("-", 4)):
+        (code / "own_detector.py").write_text(_OWN.format(sign=sign))
+        finished = sandbox.run(*grid, f"n_splits={n_splits}", n_jobs=1)
+        findings.check("exit", finished.status, 0)
+        findings.check("repeated", finished.number("skipped as done before,"), 0)
+        areas = {r.split: r.metrics["roc_auc"] for r in sandbox.latest()}
+        findings.check("splits", len(areas), n_splits)
+        means.append(areas)
+    flipped = all(abs(means[0][s] + means[1][s] - 1.0) < 1e-9 for s in means[0])
+    findings.require(flipped, "all scores are the new code's", f"mixed: {means}")
+    findings.check("processes left", sandbox.left_behind(), 0)
+    return findings
+
+
+def zygote_stopped(folder: Path) -> Findings:
+    """Stop a worker process for good; the run goes on without it."""
+    sandbox, findings = Sandbox(folder), Findings()
+    grid = ("algorithm=healthy", "setting=novelty,outlier", "n_splits=4")
+    options = ("algorithm.seconds=0.7", "runner.preparation_timeout=20", "seed=0,1")
+    process = sandbox.start(*grid, *options)
+    sandbox.wait_for_fits(1)
+    zygotes = [
+        pid for pid in sandbox.of_command("runners.isolation.zygote") if _parent(pid) == process.pid
+    ]
+    os.kill(zygotes[0], signal.SIGSTOP)
+    finished = sandbox.finish(process)
+    findings.check("exit", finished.status, 0)
+    found = dict(sandbox.statuses())
+    findings.require(found == {"ok": 16}, "grid complete", f"grid {found}\n{finished.output}")
+    findings.check("processes left", sandbox.left_behind(), 0)
+    return findings
+
+
+def record_odd(folder: Path) -> Findings:
+    """Put values of other kinds into records; they are named, and their experiments run again."""
+    sandbox, findings = Sandbox(folder), Findings()
+    grid = ("algorithm=healthy", f"n_splits={len(_ODD)}")
+    sandbox.run(*grid, n_jobs=1)
+    paths = sorted((sandbox.output / "records").rglob("*-s0-*.json"))
+    for path, odd in zip(paths, _ODD, strict=True):
+        path.write_text(json.dumps(json.loads(path.read_text()) | odd))
+    finished = sandbox.run(*grid, n_jobs=1)
+    findings.check("exit", finished.status, 0)
+    named = [path for path in paths if str(path) in finished.output]
+    findings.check("named", len(named), len(paths))
+    findings.check("repeated", sandbox.fit_count() - len(paths), len(paths))
+    findings.after(sandbox, {"ok": len(paths)}, grid)
+    return findings
+
+
+_ODD = (
+    {"config": None},
+    {"metrics": []},
+    {"fit_seconds": "x"},
+    {"seed": [1]},
+    {"algorithm": ["a"]},
+    {"reason": 5},
+    {"metrics": {"roc_auc": -5.0}},
+    {"dataset": "../../elsewhere"},
+)
+
+
 SCENARIOS: Final[Mapping[str, tuple[str, Callable[[Path], Findings]]]] = {
     **{
         name: (
@@ -324,4 +438,10 @@ SCENARIOS: Final[Mapping[str, tuple[str, Callable[[Path], Findings]]]] = {
     "read-only store": ("does not begin, exit 2", store_read_only),
     "two runs at once": ("each experiment run once", two_runs),
     "corrupted record": ("named, and run again", record_corrupted),
+    "records of odd values": ("named, and run again", record_odd),
+    "stopped worker": ("the run goes on", zygote_stopped),
+    "edited code": ("run again", edited_code),
+    "missing class": ("does not begin, exit 2", missing_class),
+    "column of text": ("does not begin, exit 2", text_column),
+    "shadowed name": ("does not begin, exit 2", shadowed_name),
 }

@@ -185,6 +185,7 @@ def test_what_needs_quotes_is_refused_with_quotes_that_work(
         ("grid=1.5", "the options of grid are names"),
         ("algorithm=true", "the options of algorithm are names"),
         ("n_splits", "'n_splits' lacks a value"),
+        ("algorithm={a: 1}", "+algorithm.a=VALUE adds it"),
         ("=3", "overrides are NAME=VALUE"),
         ("data.anomalies=[1", "must come in pairs"),
         ("dataset=pima,wilt", "dataset=pima,wilt: several values need -m"),
@@ -301,6 +302,53 @@ def test_a_data_set_that_is_wrong_is_refused(tmp_path, capsys, content, argument
 def test_a_template_is_run_only_when_it_is_filled_in(tmp_path, capsys, sweep):
     assert app.main([*sweep, "dataset=custom", f"output={tmp_path}"]) == app.USAGE_ERROR
     assert "data.path=FILE" in capsys.readouterr().err
+
+
+PIPELINE = """
+_target_: sklearn.pipeline.Pipeline
+steps:
+  - [scale, {_target_: sklearn.preprocessing.StandardScaler}]
+  - [forest, {_target_: sklearn.ensemble.IsolationForest, n_estimators: 10}]
+"""
+
+
+def test_sweeping_a_nested_parameter_names_only_that(composed, own_group):
+    search = own_group("algorithm/own", PIPELINE)
+    names = labels(
+        composed("-m", search, "algorithm=own", "algorithm.steps.1.1.n_estimators=10,20")
+    )
+    assert names == ["own", "own(steps.1.1.n_estimators=20)"]
+    added = composed("-m", search, "algorithm=own", "+algorithm.steps.1.1.max_samples=8")
+    assert labels(added) == ["own(steps.1.1.max_samples=8)"]
+
+
+def test_sweeping_a_nested_object_gives_short_labels_that_stay(composed, own_group):
+    search = own_group("algorithm/own", PIPELINE)
+    swept = "algorithm.steps=[[a,{_target_:a.B,n:1}]],[[a,{_target_:a.B,n:2}]],[[b,{_target_:c.D}]]"
+    first = labels(composed("-m", search, "algorithm=own", swept))
+    assert len(set(first)) == 3
+    assert all(len(name) < 30 for name in first)
+    assert all(name.startswith("own(steps=list~") for name in first)
+    assert labels(composed("-m", search, "algorithm=own", swept)) == first
+    replaced = composed("-m", search, "algorithm=own", "algorithm.steps.1.1._target_=a.B,a.C")
+    assert [name.partition("~")[0] for name in labels(replaced)] == [
+        *("own(steps.1.1=B", "own(steps.1.1=C")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("[1,2]", "[1, 2]"),
+        ("null", "null"),
+        ("text", "text"),
+        ("0.5", "0.5"),
+        ("a" * 60, "a" * 40 + "~"),
+    ],
+)
+def test_plain_values_are_shown_as_they_are(composed, value, shown):
+    [cell] = composed("algorithm=lof", f"algorithm.n_neighbors={value}")
+    assert cell.label.startswith(f"lof(n_neighbors={shown}")
 
 
 def test_globs_leave_templates_out_until_they_are_filled_in(composed):

@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.ensemble import IsolationForest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+from baselines import PyODDetector
+from ocrf import OneClassRF
 from runners import check
 from runners.conformance import CHECKS, run_checks
 from tests.faults import detectors as faults
@@ -88,6 +92,10 @@ class ScoresInPlace(Good):
         return scores
 
 
+def pipeline(random_state, last):
+    return make_pipeline(StandardScaler(), last(random_state))
+
+
 class Computes(Good):
     def __init__(self, random_state=None, k=3):
         self.random_state = random_state
@@ -125,6 +133,10 @@ def failed(make):
         lambda random_state: IsolationForest(n_estimators=20, random_state=random_state),
         lambda random_state: faults.Healthy(),
         lambda random_state: faults.WantsLabels(),
+        lambda random_state: pipeline(
+            random_state, lambda state: OneClassRF(n_estimators=20, random_state=state)
+        ),
+        lambda random_state: pipeline(random_state, lambda state: PyODDetector("HBOS")),
     ],
 )
 def test_good_detectors_pass(make):
@@ -157,6 +169,12 @@ def test_each_check_catches_its_fault(detector, check_name):
 
     assert check_name in CHECKS
     assert check_name in failed(make)
+
+
+def test_a_step_of_a_pipeline_that_changes_its_parameters_is_found():
+    results = run_checks(lambda random_state: pipeline(random_state, Rewrites))
+    [found] = [result.problem for result in results if result.problem]
+    assert found == "fit changes the constructor's parameters: rewrites__k"
 
 
 def test_an_exception_is_a_finding_with_its_traceback():

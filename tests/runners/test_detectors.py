@@ -32,6 +32,63 @@ def test_nested_objects_are_built():
     assert type(build(algorithm, 0).steps[0][1]).__name__ == "IsolationForest"
 
 
+class Holds:
+    """No estimator of scikit-learn's."""
+
+    def __init__(self, inner, random_state=None):
+        self.inner, self.random_state = inner, random_state
+
+
+FOREST = {"_target_": "sklearn.ensemble.IsolationForest"}
+PIPELINE = {
+    "_target_": "sklearn.pipeline.Pipeline",
+    "steps": [["pca", {"_target_": "sklearn.decomposition.PCA"}], ["forest", FOREST]],
+}
+
+
+def states(detector):
+    return {
+        name: value
+        for name, value in detector.get_params(deep=True).items()
+        if name.endswith("random_state")
+    }
+
+
+def test_random_state_reaches_every_nested_parameter_of_that_name():
+    found = states(build(PIPELINE, 17))
+    assert set(found) == {"pca__random_state", "forest__random_state"}
+    assert None not in found.values()
+    assert len(set(found.values())) == 2
+    assert states(build(PIPELINE, 17)) == found
+    assert not set(states(build(PIPELINE, 18)).values()) & set(found.values())
+
+
+def test_nested_seeds_that_the_yaml_fixes_stay():
+    fixed = {**PIPELINE, "steps": [["forest", {**FOREST, "random_state": 4}]]}
+    assert states(build(fixed, 17)) == {"forest__random_state": 4}
+
+
+def test_a_nested_object_behind_one_of_another_kind_is_seeded_too():
+    built = build({"_target_": f"{__name__}.Holds", "inner": {"deep": [PIPELINE]}}, 17)
+    assert built.random_state == 17
+    assert None not in states(built.inner["deep"][0]).values()
+
+
+def test_a_default_object_is_seeded_too():
+    bagging = build({"_target_": "sklearn.ensemble.BaggingRegressor", "estimator": PIPELINE}, 17)
+    found = states(bagging)
+    assert found.pop("random_state") == 17
+    assert len(found) == 2
+    assert None not in found.values()
+
+
+def test_scores_of_a_pipeline_follow_from_the_random_state(rng):
+    X = rng.normal(size=(80, 3))
+    scores = [build(PIPELINE, seed).fit(X).score_samples(X) for seed in (3, 3, 4)]
+    assert np.array_equal(scores[0], scores[1])
+    assert not np.array_equal(scores[0], scores[2])
+
+
 @pytest.mark.parametrize(
     ("algorithm", "message"),
     [

@@ -24,6 +24,12 @@ def test_every_detector_fault_gets_its_status_and_the_rest_of_the_grid_is_comple
         "full disk",
         "two runs at once",
         "corrupted record",
+        "records of odd values",
+        "stopped worker",
+        "edited code",
+        "missing class",
+        "column of text",
+        "shadowed name",
     ],
 )
 def test_runs_survive(tmp_path, name):

@@ -1,13 +1,18 @@
 """Settings that a grid must not begin with: each named, with what would be right."""
 
+import os
 import re
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from omegaconf import OmegaConf
 
 from runners.app import ROOT
-from runners.preflight import _RULES, check_options
+from runners.grid import run_grid
+from runners.isolation.pool import POOL
+from runners.preflight import _RULES, check_inputs, check_options
 from runners.summary import UsageError
 
 SECONDS = "a positive number of seconds"
@@ -56,6 +61,113 @@ def test_a_wrong_setting_is_named(make_cell, name, value, right):
 @pytest.mark.parametrize("value", [0.25, 1, None])
 def test_limits_may_be_whole_or_not(make_cell, value):
     check_options([make_cell(timeout=value or 1, memory_limit_gb=value)])
+
+
+@pytest.fixture
+def _no_workers():
+    POOL.close()
+    yield
+    POOL.close()
+
+
+def table(tmp_path, text):
+    path = tmp_path / "mine.csv"
+    path.write_text(text)
+    return path
+
+
+def with_data(cell, **changes):
+    dataset = cell.config["dataset"] | {k: str(v) for k, v in changes.items()}
+    return replace(cell, config={**cell.config, "dataset": dataset}, content="0" * 64)
+
+
+@pytest.mark.usefixtures("_no_workers")
+def test_data_are_checked_before_kernels_are_compiled(make_cell, tmp_path):
+    rows = "".join(f"{i},x{i % 3},{'odd' if i < 5 else 'even'}\n" for i in range(40))
+    cell = with_data(make_cell(), path=table(tmp_path, "a,b,label\n" + rows))
+    with pytest.raises(UsageError, match="'b'"):
+        run_grid([cell])
+    # The zygote that checked has imported everything and compiled nothing.
+    assert len(POOL._free) == 1
+    assert not POOL.started
+    assert not list(tmp_path.rglob("*.json"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"target": "nowhere"}, "nowhere"),
+        ({"anomalies": "none of them"}, "none of them"),
+    ],
+)
+def test_a_definition_that_does_not_fit_the_file_is_refused(make_cell, changes, words):
+    cell = make_cell()
+    dataset = cell.config["dataset"] | changes
+    if "anomalies" in changes:
+        dataset["anomalies"] = [changes["anomalies"]]
+    wrong = replace(cell, config={**cell.config, "dataset": dataset}, content="0" * 64)
+    with pytest.raises(UsageError, match=words):
+        check_inputs([cell, wrong])
+
+
+class RefusesParameter:
+    def __init__(self, k=1):
+        if k > 1:
+            raise ValueError("k must not be larger than 1")
+
+
+class EndsTheProcess:
+    def __init__(self):
+        os._exit(3)
+
+
+class Hangs:
+    def __init__(self):
+        time.sleep(3600)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "words"),
+    [
+        ({"_target_": "no.such.Class"}, "'no.such.Class' cannot be imported"),
+        ({"_target_": "sklearn.svm.OneClassSVM", "nuu": 1}, "no parameter 'nuu'"),
+        ({"_target_": f"{__name__}.RefusesParameter", "k": 2}, "ValueError: k must not be larger"),
+        (
+            {"_target_": "baselines.PyODDetector", "detector": "NoSuch"},
+            "PyOD has no detector 'NoSuch'",
+        ),
+        (
+            {"_target_": "baselines.PyODDetector", "detector": "ecodd"},
+            "no detector 'ecodd'; near it are ECOD",
+        ),
+        (
+            {
+                "_target_": "sklearn.pipeline.Pipeline",
+                "steps": [["x", {"_target_": "sklearn.svm.NoSuch"}]],
+            },
+            "NoSuch",
+        ),
+    ],
+)
+def test_an_algorithm_that_cannot_be_built_is_refused(make_cell, algorithm, words):
+    cell = make_cell(name="mine")
+    wrong = replace(cell, config={**cell.config, "algorithm": algorithm})
+    with pytest.raises(UsageError, match=rf"^algorithm mine: .*{words}") as caught:
+        check_inputs([cell, wrong])
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["EndsTheProcess", "Hangs"])
+def test_what_a_check_cannot_tell_is_left_to_the_experiments(make_cell, name):
+    algorithm = {"_target_": f"{__name__}.{name}"}
+    cell = make_cell(name="mine", preparation_timeout=1.0 if name == "Hangs" else 60.0)
+    check_inputs([replace(cell, config={**cell.config, "algorithm": algorithm})])
+
+
+def test_the_project_s_own_are_not_checked(make_cell, monkeypatch):
+    monkeypatch.setattr("runners.preflight.POOL", None)
+    cell = make_cell("ocrf.OneClassRF", name="oneclassrf")
+    check_inputs([replace(cell, content=None)])
 
 
 def test_every_setting_of_a_runner_has_its_rule():
