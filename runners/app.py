@@ -111,7 +111,7 @@ def said_in_words(arguments: Sequence[str]) -> Iterator[None]:
 
 
 def _flags(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments that are no overrides: options, and what follows those that take one."""
+    """Return the options among the arguments, and the values that follow options."""
     flags: list[str] = []
     for argument in arguments:
         before = flags[-1] if flags else ""

@@ -12,6 +12,7 @@ from omegaconf import OmegaConf
 
 from datasets import DataError, content_key
 from datasets.protocols import protocol_from
+from results.records.validation import name_error
 from runners.composition import Composed, Composer, Plain
 from runners.experiment import Cell
 from runners.mistakes import GROUPS
@@ -79,6 +80,10 @@ class CellFactory:
         algorithm = str(composed.choices.get("algorithm") or "algorithm")
         variant = self._variant(composed, algorithm, resolved["algorithm"])
         _check_name(composed, resolved["dataset"])
+        names = {group: resolved[group].get("name") for group in _GROUPS if group != "algorithm"}
+        for group, name in (names | {"algorithm": algorithm}).items():
+            if isinstance(name, str) and (wrong := name_error(name)):
+                raise UsageError(f"the name of a {group} is part of file names: {wrong}")
         try:
             content = self._content(resolved["dataset"])
         except DataError as error:

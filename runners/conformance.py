@@ -22,7 +22,7 @@ Make = Callable[[int], Any]
 Check = Callable[[Make], None]
 
 _N_TRAIN, _N_NORMAL, _N_ABNORMAL, _D = 200, 80, 20, 4
-_LEAST_AUC: Final = 0.75  # on abnormal points that nobody could miss
+_LEAST_AUC: Final = 0.75  # on obvious anomalies
 
 
 class ConformanceError(AssertionError):

@@ -37,7 +37,7 @@ def build(algorithm: Mapping[str, Any], random_state: int, n_jobs: int = 1) -> A
     except Exception as error:  # whatever importing a user's module raises, with its own words
         raise DetectorError(f"_target_ {target!r} cannot be imported: {error}") from error
     if not callable(constructor):
-        raise DetectorError(f"_target_ {target!r} is no class")
+        raise DetectorError(f"_target_ {target!r} is not a class")
     parameters = inspect.signature(constructor).parameters
     known = [
         n for n, p in parameters.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
@@ -121,13 +121,13 @@ def check_scores(scores: Any, n_test: int, detector: Any = None) -> NDArray[np.f
     Raises
     ------
     DetectorError
-        If there are too few or too many, one is not finite or no number, or all are equal: such
+        If there are too few or too many, one is not a finite number, or all are equal: such
         scores rank nothing, and every metric of them would be an artefact.
     """
     try:
         values = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise DetectorError(f"scores are no numbers: {error}") from error
+        raise DetectorError(f"scores are not numbers: {error}") from error
     if values.shape != (n_test,):
         raise DetectorError(
             f"wrong number of scores: score_samples returned shape {values.shape}, "

@@ -1,4 +1,4 @@
-"""Cells and experiments: what is to be run, and the key that says when it has been."""
+"""Cells and experiments, and the limits that they are held to."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Limits:
-    """What an experiment is held to.
+    """The limits of an experiment.
 
     Attributes
     ----------

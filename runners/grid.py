@@ -30,7 +30,7 @@ from runners.supervise import STOP, Outcome, Run, supervise
 
 _GRACE_SECONDS = 15.0  # for experiments on other machines to end when told to
 _LONELY_SECONDS = 60.0  # without a Dask worker before the run gives up
-_WAIT_SECONDS = 0.5  # between two looks at what another run has in hand
+_WAIT_SECONDS = 0.5  # between two looks at what another run is at
 _SLOW_START_SECONDS = 8.0  # after which the start of the workers is explained
 
 
@@ -117,18 +117,18 @@ class _Grid:
             if waiting and not self._ending():
                 if not told:
                     told = True
-                    text = f"another run has {len(waiting)} experiments in hand; waiting for it"
+                    text = f"another run is at {len(waiting)} of these experiments; waiting for it"
                     self.progress.say(text)
                 time.sleep(_WAIT_SECONDS)
 
     def _round(self, experiments: list[Experiment], n_jobs: int) -> list[Experiment]:
-        """Run experiments; return those that another run has in hand."""
+        """Run experiments; return those that another run is at."""
         self.schedule = Schedule(experiments, self.plan.costs)
         by_key = {experiment.key: experiment for experiment in experiments}
         if self._ending():
             self.schedule.stop()
         local = self.settings["backend"] == "threads"
-        # What is handed out next depends on what has ended, so nothing is handed out in advance.
+        # Which experiment is next depends on those that have ended: none is dispatched in advance.
         parallel = Parallel(
             n_jobs=n_jobs, pre_dispatch=n_jobs, batch_size=1, return_as="generator_unordered"
         )
@@ -151,7 +151,7 @@ class _Grid:
 
     def _here(self, experiment: Experiment, run: Run) -> Outcome:
         outcome = supervise(experiment, run)
-        # In the worker's thread, so that it is known before the next experiment is chosen.
+        # In the worker's thread: the choice of the next experiment depends on it.
         self._take(experiment, outcome)
         return outcome
 
@@ -199,7 +199,7 @@ class _Grid:
 
     @contextlib.contextmanager
     def _watched(self, trouble: Callable[[], str | None] | None) -> Iterator[None]:
-        """Leave joblib if what it waits for will not come: workers that are gone, or do not end."""
+        """Leave joblib when it waits for workers that are gone or do not end."""
         if trouble is None:
             yield
             return

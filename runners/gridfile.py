@@ -1,4 +1,12 @@
-"""``grid.json``: which experiments were asked for, beside the records of those that were run."""
+"""``grid.json``: the experiments that runs were asked for, beside the records of those that ran.
+
+`python -m results status` reads it, and so knows cells without a record. Its format::
+
+    {"cells": [{"dataset": ..., "algorithm": ..., "variant": ..., "setting": ..., "protocol": ...,
+                "seed": 0, "keys": [KEY, ...]}, ...]}
+
+with one key per split, in their order. A file that cannot be read is written anew.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +24,10 @@ from runners.locks import FOLDER
 
 
 def describe(cells: Sequence[Cell], output: Path, store: RecordStore) -> None:
-    """Add the grid to ``grid.json``: what `python -m results status` holds the records against.
+    """Add the cells of a grid to ``grid.json``.
 
-    Cells of earlier runs stay as long as they have a record. In a job of another launcher all
-    stay: it knows one cell of a sweep only.
+    Cells of earlier runs stay as long as they have a record. In a job of another launcher, which
+    has one cell of a sweep, all stay.
     """
     described: list[dict[str, Any]] = [
         {
@@ -53,4 +61,4 @@ def _read_grid(path: Path) -> list[dict[str, Any]]:
     try:
         return list(json.loads(path.read_bytes())["cells"])
     except (FileNotFoundError, ValueError, KeyError):
-        return []  # a convenience, not a record: written anew
+        return []

@@ -1,4 +1,4 @@
-"""Locks: runs on the same record store at the same time do each experiment once.
+"""Locks: simultaneous runs on one record store do each experiment once.
 
 A lock is a file that is created exclusively and says who made it. One whose maker is dead is void:
 on the same machine that is seen at once (pid and start time), on another after its heartbeat has
@@ -88,7 +88,7 @@ class Locks:
         return self.path / f"{key[:32]}.json"
 
     def _create(self, path: Path, key: str) -> bool:
-        # Made whole under another name first: nobody must read half a lock and call it void.
+        # Written under another name first: half a lock would be read as a void one.
         maker = {"host": self._host, "pid": self._pid, "start": processes.start_time(self._pid)}
         temporary = path.with_name(f".{path.stem}.{uuid.uuid4().hex[:8]}")
         try:
@@ -114,7 +114,7 @@ class Locks:
         except FileNotFoundError:
             return None
         except ValueError:
-            return {}  # cut short by a power failure: nobody's
+            return {}  # truncated by a power failure: void
         return maker if isinstance(maker, dict) else {}
 
     def _is_ours(self, path: Path) -> bool:

@@ -27,7 +27,7 @@ def parse_overrides(overrides: Sequence[str]) -> list[Override]:
     Raises
     ------
     UsageError
-        If one cannot be parsed, with the quoting that can be; or if a group's option is no text.
+        If one cannot be parsed, with the quoting that can be; or if a group's option is not a name.
     """
     parsed = []
     for text in overrides:

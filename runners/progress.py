@@ -38,7 +38,7 @@ def log_to(path: Path) -> logging.Handler:
 
 
 class Progress:
-    """Where the grid stands.
+    """Display how far a run is, and log it.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ class Progress:
             if not self._seen:
                 return None
             means = {cell: sum(s) / len(s) for cell, s in self._seen.items()}
-            # What the guesses were worth so far corrects those for cells not yet seen.
+            # The ratio of measured to guessed seconds corrects the guesses for the other cells.
             guessed = sum(max(self._costs[c], 1e-3) for c in means if self._costs[c] > 0)
             actual = sum(mean for c, mean in means.items() if self._costs[c] > 0)
             correction = actual / guessed if guessed else 1.0

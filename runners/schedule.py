@@ -14,15 +14,14 @@ from results.records.store import CellName, RecordStore
 from runners.experiment import Cell, Experiment, Limits
 from runners.supervise import is_final
 
-# Seconds per row that an experiment is taken to need when nothing else is known. Only the order
-# of the experiments depends on it.
+# Assumed seconds per row of an experiment without any record. Only the order depends on it.
 _GUESS_PER_ROW = 1e-4
 _USUAL_ROWS = 1000
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a grid comes to, given the records that exist.
+    """What of a grid is done, and what is to be run.
 
     Attributes
     ----------
@@ -111,8 +110,8 @@ class _State:
 class Schedule:
     """Hand out experiments, the longest first; safe to be used by several threads.
 
-    As long as none of a cell's splits has finished, only one is in flight if there is other work:
-    when it times out the rest of the cell is skipped, and a second one would have been in vain.
+    Until one of a cell's splits has finished, only one of them runs at a time while there is other
+    work: if it times out, the others are skipped, and a second one would have wasted its time.
     """
 
     def __init__(self, todo: Iterable[Experiment], costs: dict[Cell, float]):
@@ -137,7 +136,7 @@ class Schedule:
             else:
                 if not waiting:
                     return None
-                # All that is left is in cells of which nothing is known yet; better than idling.
+                # Only cells without a finished split are left; the worker would be idle otherwise.
                 state = waiting[0]
             state.in_flight += 1
             return state.waiting.popleft()

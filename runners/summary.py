@@ -1,4 +1,4 @@
-"""What a run came to: counts, reasons, exit status."""
+"""The summary of a run: counts, reasons, exit status."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def counted(n: int, noun: str) -> str:
 
 
 class UsageError(Exception):
-    """The grid cannot be run as asked; the message says what is wrong and what would be right."""
+    """The command or the configuration is wrong; the message says what would be right."""
 
 
 @dataclass
 class Summary:
-    """What a run came to.
+    """The summary of a run.
 
     Attributes
     ----------

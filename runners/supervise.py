@@ -1,7 +1,7 @@
-"""Supervise one experiment: lock it, run it in a worker, record its outcome, let it go.
+"""Supervise one experiment: lock it, run it in a worker, record its outcome, release it.
 
-`supervise` is all that joblib calls. It runs as well in a thread of this process as in a Dask
-worker on another machine; what it needs comes with its arguments, what it found goes to the store.
+joblib calls `supervise` alone, in a thread of this process or in a Dask worker on another machine.
+Its arguments hold all that it needs, and its outcome goes to the record store.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Outcome:
     ----------
     kind : str
         ``ran``: it was run, or skipped for a timeout, and is recorded. ``shared``: another run
-        had recorded it. ``busy``: another run has it in hand. ``aborted``: it was killed because
+        had recorded it. ``busy``: another run is at it. ``aborted``: it was killed because
         the run ends. ``store``: its record could not be written. ``start``: no worker starts.
     status, reason, seconds
         Of its record, if there is one.
@@ -82,7 +82,7 @@ def is_final(record: Record | None, limits: Limits, retry: str | None = None) ->
     if record.status == "memory" and (old := record.limits.get("memory_limit_gb")) is not None:
         return limits.memory_limit_gb is not None and limits.memory_limit_gb <= old
     if record.status == "error" and limits.allow_labels:
-        # It failed for want of the labels that it now gets, or for something else: one more try.
+        # Without labels it failed, for that reason or another: it is tried once with them.
         return bool(record.limits.get("allow_labels", False))
     return True
 
@@ -100,7 +100,7 @@ class Run:
     retry : str or None
         See `is_final`.
     since : float
-        When the run began. A failure recorded later is news, not a reason to try again.
+        When the run began. A failure that was recorded later is not tried again.
     """
 
     store: str
@@ -164,7 +164,7 @@ def supervise(experiment: Experiment, run: Run) -> Outcome:
             return Outcome("busy", experiment.key)
         try:
             known = store.get(experiment.key)
-            done = is_final(known, limits, run.retry) or _is_news(known, limits, run)
+            done = is_final(known, limits, run.retry) or _is_recent(known, limits, run)
             cause = None if done else _timed_out(store, experiment, limits, run)
             if done and known is not None:
                 return _outcome("shared", known)
@@ -186,7 +186,7 @@ def supervise(experiment: Experiment, run: Run) -> Outcome:
 
 
 class _Look:
-    """Asked several times a second: is the run to end? Keeps the lock alive by the way."""
+    """Say whether the run is to end, several times a second, and keep the lock alive."""
 
     def __init__(self, run: Run, locks: Locks, key: str):
         self.run, self.locks, self.key = run, locks, key
@@ -203,7 +203,7 @@ class _Look:
         return False
 
 
-def _is_news(record: Record | None, limits: Limits, run: Run) -> bool:
+def _is_recent(record: Record | None, limits: Limits, run: Run) -> bool:
     """Whether a record was made under these limits since this run began (by a concurrent run)."""
     if record is None or record.limits != limits.recorded():
         return False
@@ -211,7 +211,7 @@ def _is_news(record: Record | None, limits: Limits, run: Run) -> bool:
 
 
 _FINISHED: set[str] = set()
-"""Keys of experiments known to be ok, which they stay: their records need no second look."""
+"""Keys of experiments that are known to be ok: their records are read once."""
 
 
 def _timed_out(
@@ -229,7 +229,7 @@ def _timed_out(
         if other.status == "ok":
             _FINISHED.add(key)
         elif other.status == "timeout" and (
-            is_final(other, limits, run.retry) or _is_news(other, limits, run)
+            is_final(other, limits, run.retry) or _is_recent(other, limits, run)
         ):
             reason = f"split {other.split} of the cell: {other.reason}"
             return Result("skipped", reason=reason)

@@ -144,7 +144,7 @@ def _limit_address_space(memory_limit_gb: float | None) -> None:
     """Let single huge allocations fail at once, as a MemoryError.
 
     The limit proper is on resident memory and is watched from outside. Address space that is
-    reserved and not touched is no memory, so this one leaves ample room.
+    reserved and not touched uses no memory, so this limit leaves ample room.
     """
     if memory_limit_gb is None:
         return

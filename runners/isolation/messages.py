@@ -178,11 +178,11 @@ class Usage:
     status : int
         As from `os.wait4`.
     peak_bytes : int or None
-        Largest memory beyond what it held before fitting; None if it did not come to that.
+        Largest memory beyond what it held before fitting; None if fitting did not begin.
     exceeded : bool
         Whether it was killed for exceeding its memory limit.
     oom : bool or None
-        Whether the kernel killed a process for want of memory meanwhile; None if unknown.
+        Whether the kernel killed a process meanwhile because memory ran out; None if unknown.
     """
 
     status: int = 0
@@ -235,7 +235,7 @@ def send(end: socket.socket, message: Message, descriptors: tuple[int, ...] = ()
     Raises
     ------
     ClosedError
-        If nobody will read it.
+        If the other end is gone.
     """
     data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
     rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))]

@@ -1,4 +1,4 @@
-"""What Linux offers to keep a process from outliving its purpose, and to see what it uses."""
+"""Means of Linux to end processes for certain, and to measure them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def kill(pids: Iterable[int]) -> None:
-    """Send SIGKILL; processes that are gone are not missed."""
+    """Send SIGKILL to those of the processes that exist."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
@@ -77,7 +77,7 @@ def kill_descendants(keep: frozenset[int] = frozenset()) -> None:
 def kill_marked(name: str, value: str) -> None:
     """Kill every process that was started with the environment variable `name` set to `value`.
 
-    The last resort for a worker that was itself killed: its orphans are nobody's descendants.
+    For a worker that was itself killed: its orphans are not its descendants any more.
     """
     marker = f"{name}={value}".encode()
     for entry in os.listdir("/proc"):
@@ -110,7 +110,7 @@ def resident(pid: int) -> int:
 
 
 def proportional(pid: int) -> int:
-    """Return a process' memory that is no file's, in bytes; shared pages divided among sharers."""
+    """Return the anonymous memory of a process in bytes; sharers have a part of each page."""
     with contextlib.suppress(FileNotFoundError, ProcessLookupError, PermissionError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss_Anon:"):
@@ -119,7 +119,7 @@ def proportional(pid: int) -> int:
 
 
 class Memory:
-    """How much memory a process and its descendants came to hold since `start`.
+    """The memory that a process and its descendants have gained since `start`.
 
     One process is measured by its resident memory. Forked children share pages with their parents,
     so several are measured by their proportional shares; taking these needs some milliseconds each,
@@ -130,9 +130,9 @@ class Memory:
     pid : int
         The first of them.
     start : tuple of int
-        Its resident memory, and the part of it that is no file's, at the start: `memory_of`.
+        Its resident memory, and the anonymous part of it, at the start: `memory_of`.
     sharers : int
-        Other processes that share what it held at the start: those that forked it.
+        How many other processes share what it held at the start: those that forked it.
     """
 
     def __init__(self, pid: int, start: tuple[int, int], sharers: int = 0):
@@ -150,7 +150,7 @@ class Memory:
 
 
 def memory_of(pid: int) -> tuple[int, int]:
-    """Return a process' resident memory, and the part of it that is no file's, in bytes."""
+    """Return the resident memory of a process, and the anonymous part of it, in bytes."""
     found = {"VmRSS:": 0, "RssAnon:": 0}
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
@@ -182,7 +182,7 @@ def be_first_for_the_oom_killer() -> None:
 
 
 def oom_kills() -> int | None:
-    """Return how many processes the kernel has killed for want of memory, None if unknown."""
+    """Return how many processes the kernel killed when memory ran out, None if unknown."""
     total = None
     with contextlib.suppress(OSError):
         for line in Path("/proc/vmstat").read_text().splitlines():

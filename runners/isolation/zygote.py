@@ -5,10 +5,10 @@ zygote is started by plain `subprocess` (which works under joblib and in Dask wo
 session of its own, so that Ctrl-C reaches the runner only. It forks one *holder* per data set,
 which loads the data and forks the *experiments*, which find libraries and data in their memory.
 
-Nobody outlives anybody: the zygote goes when its socket closes, a holder when its socket closes or
-the zygote dies, an experiment when its holder dies, and what experiments started is inherited by
-the holder, or the zygote, and killed. Both stay single-threaded, since only the thread that forks
-goes on in the child.
+No process outlives the one that forked it: a zygote ends when its socket closes, a holder when its
+socket closes or the zygote dies, an experiment when its holder dies. Processes that an experiment
+started become children of the holder, or of the zygote, and are killed. Both stay single-threaded:
+of the threads of a process, a fork copies only the one that forks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A folder with a small grid in it, and what is to be seen after the grid was run there."""
+"""A folder with a small grid, and what a run of it leaves behind."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ class Finished:
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = RUN_SECONDS) -> bool:
-    """Wait until a condition holds; say whether it came to that.
+    """Wait until a condition holds; say whether it did.
 
     The time allowed is for a busy machine: what is awaited takes moments on an idle one.
     """

@@ -1,6 +1,7 @@
 """From the command line to cells: sweeps, variants, grids, mistakes."""
 
 import itertools
+import json
 import shlex
 
 import pytest
@@ -222,6 +223,32 @@ def test_mistakes_in_a_user_s_file_name_the_file(
     search = own_group("dataset/own", "")
     (tmp_path / "mine" / "dataset" / "own.yaml").write_bytes(content)
     assert words in refusal(tmp_path, capsys, *sweep, search, "dataset=own")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("a/b", "holds '/'"), (" ", "is empty"), ("x\x1fy", r"holds '\x1f'"), ("é\u2028x", "holds")],
+)
+def test_names_that_no_file_can_have_are_refused(tmp_path, capsys, own_group, name, words):
+    (tmp_path / "mine.csv").write_text("a,label\n1,0\n2,1\n")
+    definition = {"name": name, "path": str(tmp_path / "mine.csv"), "anomalies": [1]}
+    search = own_group("dataset/own", json.dumps(definition))
+    line = refusal(tmp_path, capsys, search, "dataset=own")
+    assert "the name of a dataset" in line
+    assert words in line
+
+
+def test_a_name_with_a_byte_that_is_not_unicode_is_refused(capsys, tmp_path):
+    table = tmp_path / "mine.csv"
+    table.write_text("a,label\n1,0\n2,1\n")
+    arguments = ["dataset=custom", f"data.path={table}", "data.anomalies=[1]"]
+    assert app.main([*arguments, 'dataset.name="caf\udce9"', f"output={tmp_path}/o"]) == 2
+    assert "which is not a character" in capsys.readouterr().err
+
+
+def test_an_algorithm_in_a_folder_of_its_group_is_refused(tmp_path, capsys, own_group):
+    search = own_group("algorithm/deep/own", OTHER)
+    assert "'deep/own' holds '/'" in refusal(tmp_path, capsys, search, "algorithm=deep/own")
 
 
 @pytest.mark.parametrize(

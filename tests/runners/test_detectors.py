@@ -95,7 +95,7 @@ def test_scores_of_a_pipeline_follow_from_the_random_state(rng):
         ({}, "_target_ is missing"),
         ({"_target_": "no.such.Class"}, "'no.such.Class' cannot be imported"),
         ({"_target_": "sklearn.ensemble.IsolationForrest"}, "cannot be imported"),
-        ({"_target_": "sklearn.__version__"}, "is no class"),
+        ({"_target_": "sklearn.__version__"}, "is not a class"),
         (
             {"_target_": "sklearn.svm.OneClassSVM", "nuu": 0.1},
             "no parameter 'nuu'; it has .*gamma.*nu",
@@ -123,10 +123,10 @@ def test_scores_become_float64(scores):
     [
         ([1.0, 2.0], r"wrong number of scores: .* shape \(2,\), expected \(3,\)"),
         ([[1.0], [2.0], [3.0]], r"shape \(3, 1\)"),
-        (None, "wrong number|no numbers"),
+        (None, "wrong number|not numbers"),
         ([1.0, np.nan, np.inf], "1 NaN, 1 infinite of 3"),
         ([2.0, 2.0, 2.0], r"all 3 scores are equal \(2\)"),
-        (["a", "b", "c"], "no numbers"),
+        (["a", "b", "c"], "not numbers"),
     ],
 )
 def test_what_are_no_scores_is_named(scores, message):

@@ -81,7 +81,7 @@ def test_the_order_of_parameters_does_not_matter(make_cell):
 
 
 def test_keys_do_not_change_between_versions():
-    # A change of this digest makes every record ever written a stranger: it is to be meant.
+    # After a change of this digest no record is found any more: it must be on purpose.
     config = {
         "dataset": {"name": "pima", "target": "class", "sources": ["bundled"]},
         "algorithm": {"_target_": "sklearn.ensemble.IsolationForest", "max_samples": None},

@@ -113,7 +113,7 @@ while not Path({str(tmp_path)!r}, "go").exists():
     pass
 print(*[i for i in range(100) if locks.take(f"{{i:032x}}")])
 sys.stdout.flush()
-time.sleep(60)  # a lock is worth something only while its maker lives
+time.sleep(60)  # a lock holds only while its maker lives
 """
     racers = [
         subprocess.Popen(
