@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from results.figures.style import Look, logarithmic, new_figure, styled
+from results.figures.style import Look, in_legend, logarithmic, new_figure, styled
 from results.metrics import METRICS, metric_headings
 from results.records.statuses import MISSING
 from results.vocabulary import display_name
@@ -79,7 +79,7 @@ def _panel(
             hatch=style.hatch,
             edgecolor="white" if style.colour == "#000000" else "black",
             linewidth=0.4,
-            label=display_name(label),
+            label=in_legend(display_name(label)),
         )
         for at, dataset in enumerate(values.index):
             if np.isnan(values.loc[dataset, label]):
@@ -132,7 +132,7 @@ def time_figure(cells: pd.DataFrame, labels: Sequence[str], look: dict[str, Look
                     marker=style.marker,
                     markersize=4,
                     linewidth=1,
-                    label=display_name(label),
+                    label=in_legend(display_name(label)),
                 )
             drawn = [line.get_xydata() for line in axis.lines]
             points_drawn = np.vstack(drawn) if drawn else np.empty((0, 2))

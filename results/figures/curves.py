@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from results.aggregate import CELL
-from results.figures.style import looks, new_figure, styled
+from results.figures.style import in_legend, looks, new_figure, styled
 from results.metrics import curve_area, grid
 from results.records.record import Record
 from results.vocabulary import SETTINGS, format_number
@@ -116,7 +116,7 @@ def curve_figure(curves: Curves, protocol: str, label: str, datasets: Sequence[s
                         markevery=(7, 40),
                         markersize=3.5,
                         linewidth=1.1,
-                        label=f"{dataset} {format_number(curve_area(known.mean), 3)}",
+                        label=in_legend(f"{dataset} {format_number(curve_area(known.mean), 3)}"),
                     )
                 axis.set(xlabel=x_label, ylabel=y_label, xlim=(0, 1), ylim=(0, 1.01))
                 axis.set_title(SETTINGS.get(setting, setting))

@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
 from results.aggregate import in_order
-from results.figures.style import looks, new_figure, styled
+from results.figures.style import in_legend, looks, new_figure, styled
 from results.metrics import METRICS, PAPER_METRICS
 from results.published import paper
 from results.vocabulary import SETTINGS, display_name
@@ -89,7 +89,7 @@ def comparison_scatter(table: pd.DataFrame, *, n_named: int = 6) -> Figure:
                         color=style.colour,
                         markerfacecolor=style.colour if filled else "white",
                         elinewidth=0.6,
-                        label=display_name(label) if filled else None,
+                        label=in_legend(display_name(label)) if filled else None,
                     )
             _name_farthest(axis, part, n_named)
             axis.set(xlabel="published", ylabel="ours", xlim=(0, 1.02), ylim=(0, 1.02))

@@ -12,7 +12,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.ticker import NullFormatter
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 #: Okabe and Ito's palette, with grey for its yellow: thin yellow lines are hard to see on paper.
 COLOURS = (
@@ -39,6 +39,7 @@ _SETTINGS: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "hatch.linewidth": 0.5,
+    "text.parse_math": False,  # a name may hold dollar signs
     "legend.frameon": False,
     "pdf.fonttype": 42,  # text stays text
     "svg.fonttype": "path",  # the same look on a machine without the font
@@ -82,6 +83,11 @@ def styled() -> Any:
     return mpl.rc_context(_SETTINGS)
 
 
+def in_legend(name: str) -> str:
+    """Return a name as a label; matplotlib leaves labels out that begin with an underscore."""
+    return f" {name}" if name.startswith("_") else name
+
+
 def logarithmic(axes: Axes, which: Literal["x", "y"], values: Iterable[float]) -> None:
     """Make an axis logarithmic from decade to decade, so that it has labels and few of them."""
     positive = [value for value in values if value > 0]
@@ -94,6 +100,7 @@ def logarithmic(axes: Axes, which: Literal["x", "y"], values: Iterable[float]) -
     else:
         axes.set(yscale="log", ylim=(10.0**low, 10.0**high))
     axis = axes.xaxis if which == "x" else axes.yaxis
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
 
 

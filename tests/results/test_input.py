@@ -6,7 +6,11 @@ import sys
 
 import pytest
 
+from results.aggregate import make_cells
 from results.cli import main
+from results.figures.bars import bar_chart
+from results.figures.style import looks
+from results.records.frame import from_records
 from results.records.opening import PackedFile
 from results.records.pack import PackError, pack, read_packed, unpack
 from results.records.record import RecordError, parse_record
@@ -248,3 +252,16 @@ def test_a_full_disk_is_reported_with_the_file_which_stays_as_it_was(tmp_path, m
         assert error.endswith(": No space left on device\n")
     assert {p: p.read_bytes() for p in tmp_path.rglob("table*") if p.is_file()} == before
     assert not list(tmp_path.rglob("*.tmp"))
+
+
+def test_figures_take_any_name(tmp_path):
+    records = [make_record(d, a) for d in ("$a$ $", "_x") for a in ("$x^$", "_mine", "[1] lof")]
+    write_fast(tmp_path / "records", records)
+    assert main(["figures", "--output", str(tmp_path)]) == 0
+    figure = bar_chart(
+        make_cells(from_records(records).frame),
+        ["$x^$", "_mine"],
+        looks(["$x^$", "_mine"]),
+        ["roc_auc"],
+    )
+    assert [text.get_text().strip() for text in figure.legends[0].get_texts()] == ["$x^$", "_mine"]
