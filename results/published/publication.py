@@ -34,6 +34,11 @@ class Publication:
     values : DataFrame
         As :func:`results.published.values.read_values`.
     reasons : list of Reason
+    unknown : dict of str to str
+        Printed names of data sets that stand for one of ours which is configured nowhere and has
+        no record, with our name.
+    roots : tuple of Path
+        Folders of configuration: ``conf/`` and one's own.
     """
 
     name: str
@@ -41,6 +46,8 @@ class Publication:
     description: Description
     values: pd.DataFrame = field(compare=False)
     reasons: list[Reason] = field(compare=False)
+    unknown: dict[str, str] = field(default_factory=dict)
+    roots: tuple[Path, ...] = (CONF,)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -55,9 +62,9 @@ class Publication:
     @property
     def datasets(self) -> dict[str, str | None]:
         """Our data set (None: not here) by its printed name, in the order of the table."""
+        mapped = _datasets(self.description, self.values)
         printed = dict.fromkeys(self.values["dataset"])
-        mapped = self.description.datasets
-        return {name: name if mapped == "same" else mapped.get(name) for name in printed}
+        return {name: None if name in self.unknown else mapped.get(name) for name in printed}
 
     @property
     def algorithms(self) -> list[str]:
@@ -114,14 +121,24 @@ def load_publication(
     folder = _folder(name, searchpath)
     description = read_description(folder / of_description.FILE_NAME)
     values = read_values(folder / of_values.FILE_NAME, description)
-    _check_our_names(folder / of_description.FILE_NAME, description, searchpath, known or {})
+    roots = (CONF, *searchpath)
+    names = {
+        group: _configured(group, roots) | (known or {}).get(group, set())
+        for group in ("protocol", "algorithm", "dataset")
+    }
+    _check_our_names(folder / of_description.FILE_NAME, description, roots, names)
+    unknown = {
+        printed: ours
+        for printed, ours in _datasets(description, values).items()
+        if ours not in names["dataset"]
+    }
     reasons_file = folder / of_reasons.FILE_NAME
     reasons = (
         read_reasons(reasons_file, _reasons_may_name(description, values))
         if reasons_file.exists()
         else []
     )
-    return Publication(folder.name, folder, description, values, reasons)
+    return Publication(folder.name, folder, description, values, reasons, unknown, roots)
 
 
 def _reasons_may_name(description: Description, values: pd.DataFrame) -> dict[str, list[str]]:
@@ -157,27 +174,32 @@ def _folder(name: str, searchpath: Sequence[Path]) -> Path:
     return path.resolve()
 
 
+def _datasets(description: Description, values: pd.DataFrame) -> dict[str, str]:
+    if description.datasets == "same":
+        return {name: name for name in dict.fromkeys(values["dataset"])}
+    return description.datasets
+
+
+def _configured(group: str, roots: Sequence[Path]) -> set[str]:
+    return {file.stem for root in roots for file in (root / group).glob("*.yaml")}
+
+
 def _check_our_names(
-    path: Path,
-    description: Description,
-    searchpath: Sequence[Path],
-    known: Mapping[str, set[str]],
+    path: Path, description: Description, roots: Sequence[Path], known: Mapping[str, set[str]]
 ) -> None:
-    """Refuse data sets, algorithms and protocols that are configured nowhere and have no record."""
-    datasets = [] if description.datasets == "same" else description.datasets.values()
+    """Refuse algorithms and protocols that are configured nowhere and have no record.
+
+    Data sets may be missing: a publication has more of them than one machine.
+    """
     named = {
         "protocol": [run.protocol for run in description.settings.values()],
         "algorithm": [name.partition("(")[0] for name in _algorithms(description)],
-        "dataset": list(datasets),
     }
-    roots = ", ".join(map(str, (CONF.name, *searchpath)))
+    # The project's own folder is named as the documents do, not by where it lies.
+    places = ", ".join([CONF.name, *map(str, roots[1:])])
     for group, names in named.items():
-        configured = {
-            file.stem for root in (CONF, *searchpath) for file in (root / group).glob("*.yaml")
-        }
-        valid = sorted(configured | known.get(group, set()))
-        if absent := [name for name in names if name not in valid]:
+        if absent := [name for name in names if name not in known[group]]:
             raise ValueError(
-                f"{path}: there is no {group} {absent[0]!r} in {roots}, nor "
-                f"among the records{hint(absent[0], valid)}"
+                f"{path}: there is no {group} {absent[0]!r} in {places}, nor among the records"
+                f"{hint(absent[0], sorted(known[group]))}"
             )

@@ -55,7 +55,7 @@ def compare(cells: pd.DataFrame, publication: Publication | None = None) -> pd.D
         column and data set are printed names, algorithm and metric ours. ``published``, ``ours``,
         ``std`` and ``difference`` (ours - published) are in the printed scale. Algorithms that do
         not repeat how the column was made (``as_run`` false) are listed only if they were run.
-        Settings of which no cell was run are left out.
+        Settings of which no cell was run, and data sets that are not here, are left out.
     """
     publication = publication or paper.publication()
     ours = dict(zip(cells.index, cells.to_dict("records"), strict=True))
@@ -67,7 +67,7 @@ def compare(cells: pd.DataFrame, publication: Publication | None = None) -> pd.D
     for key, values in publication.values.groupby(keys, sort=False):
         setting, dataset, column = map(str, key)
         run = described.settings[setting]
-        if (run.protocol, run.setting) not in ran:
+        if (run.protocol, run.setting) not in ran or datasets[dataset] is None:
             continue
         printed = [
             {str(name): item for name, item in row.items()} for row in values.to_dict("records")

@@ -166,7 +166,6 @@ def test_a_file_that_is_not_a_description_is_named(tmp_path, text, message):
         ({"settings": {"semi": {"setting": "novelty", "protocol": "claen"}}}, r"no protocol 'claen' in conf.*did you mean clean\?"),
         ({"algorithms": {"IF": "iforst"}}, r"no algorithm 'iforst' in conf.*did you mean iforest\?"),
         ({"algorithms": {"IF": "iforst(max_samples=64)"}}, "no algorithm 'iforst'"),
-        ({"datasets": {"Wilt": "wlit"}}, r"no dataset 'wlit' in conf.*did you mean wilt\?"),
         ({"datasets": {"Pima": "pima"}}, r"'Pima' of datasets .* does not occur; .*Pima Indians"),
         ({"algorithms": {"kNN": "pyod_knn"}}, r"'kNN' of algorithms .* does not occur"),
         ({"tolerances": {"kNN": {"absolute": 1}}}, "'kNN' of tolerances .* does not occur"),
@@ -273,13 +272,22 @@ def test_a_publication_is_found_by_name_by_path_and_below_a_search_folder(tmp_pa
 
 
 def test_names_of_one_s_own_configuration_and_of_records_are_known(tmp_path):
-    folder = write(tmp_path / "mine" / "published" / "a", changed(datasets={"Wilt": "wafers"}))
-    with pytest.raises(ValueError, match="no dataset 'wafers'"):
+    described = changed(algorithms={"IF": "mine"}, datasets={"Wilt": "wafers"})
+    folder = write(tmp_path / "mine" / "published" / "a", described)
+    with pytest.raises(ValueError, match="no algorithm 'mine' in conf, nor among the records"):
         load_publication(str(folder))
-    assert load_publication(str(folder), known={"dataset": {"wafers"}})
-    (tmp_path / "mine" / "dataset").mkdir()
-    (tmp_path / "mine" / "dataset" / "wafers.yaml").write_text("name: wafers\n")
-    assert load_publication(str(folder), [tmp_path / "mine"])
+    # A publication has more data sets than one machine: those are said to be missing.
+    publication = load_publication(str(folder), known={"algorithm": {"mine"}})
+    assert publication.unknown == {"Wilt": "wafers"}
+    assert publication.datasets["Wilt"] is None
+    assert (
+        load_publication(str(folder), known={"algorithm": {"mine"}, "dataset": {"wafers"}}).unknown
+        == {}
+    )
+    for group, name in (("dataset", "wafers"), ("algorithm", "mine")):
+        (tmp_path / "mine" / group).mkdir()
+        (tmp_path / "mine" / group / f"{name}.yaml").write_text(f"name: {name}\n")
+    assert load_publication("a", [tmp_path / "mine"]).datasets["Wilt"] == "wafers"
 
 
 @pytest.mark.parametrize("name", sorted(publication_names()))

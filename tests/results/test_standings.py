@@ -1,5 +1,7 @@
 """Our algorithms among published columns, against counts by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -207,6 +209,30 @@ def test_runs_of_another_protocol_or_setting_are_refused_with_both_named(publish
     both = [make_record("d0", protocol="clean"), make_record("d0", protocol="paper")]
     (remark,) = check_runs(from_records(both).frame, publication)
     assert remark.startswith("left out: 1 experiments of protocol paper (novelty)")
+
+
+def test_an_overridden_protocol_is_refused_though_it_bears_the_name(publish, tmp_path):
+    """A run with one key overridden keeps its protocol's plain name where nothing else was run."""
+    publication = replace(publish(random_block(7)), roots=(tmp_path,))
+    (tmp_path / "protocol").mkdir()
+    (tmp_path / "protocol" / "clean.yaml").write_text(
+        "name: clean\ncut: {kind: random, train_size: 0.5}\nseeds: [3, 4]\nmetrics: [roc_auc]\n"
+        "scaling: ${other}\n"
+    )
+
+    def frame(**cut):
+        protocol = {"name": "clean", "cut": {"kind": "random"} | cut, "seeds": [3, 4], "scaling": 1}
+        config = {"protocol": protocol | {"metrics": ["best_f1"]}}
+        return from_records([make_record("d0", protocol="clean", config=config)]).frame
+
+    (remark,) = check_runs(frame(train_size=0.5), publication)
+    assert remark == "protocol clean has 2 seeds, and the records only 1 splits"
+    assert check_runs(frame(), publication) == [remark]  # an origin that does not say it
+    with pytest.raises(
+        ValueError,
+        match=r"protocol clean were made with cut.train_size=0.6, and nobody with cut.train_size=0.5, as clean.yaml",
+    ):
+        check_runs(frame(train_size=0.6), publication)
 
 
 def test_what_was_not_run_is_said_in_three_ways(publish):
