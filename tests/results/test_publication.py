@@ -1,6 +1,8 @@
 """A folder of published numbers: what is read, and every mistake that is refused by name."""
 
+import re
 import shutil
+from pathlib import Path
 
 import pytest
 import yaml
@@ -365,3 +367,29 @@ def test_a_stranger_s_folder_end_to_end(tmp_path, capsys):
     )
     assert main(["standings", "--published", str(folder), "--output", str(tmp_path), "--metrics", "best_f1"]) == 2  # fmt: skip
     assert "nobody2020 does not print best_f1; it prints roc_auc" in capsys.readouterr().err
+
+
+def test_the_example_of_the_documents_works_as_it_is_printed(tmp_path, capsys):
+    text = (Path(__file__).parents[2] / "results" / "README.md").read_text(encoding="utf-8")
+    example = text[text.index("### A table of one's own") :]
+    blocks = re.findall(r"```(?:yaml|csv)\n(.*?)```", example, re.DOTALL)
+    description, values, reasons = blocks[:3]
+    folder = write(tmp_path / "mine" / "published" / "wafers2021", description, values, reasons)
+    records = [
+        make_record(dataset, algorithm, protocol="clean", setting="outlier", split=split, roc=roc)
+        for dataset, algorithm, roc in (
+            ("pima", "iforest", 0.674),
+            ("wilt", "iforest", 0.5),
+            ("pima", "oneclassrf", 0.7),
+            ("wilt", "oneclassrf", 0.65),
+        )
+        for split in range(10)
+    ]
+    write_fast(tmp_path / "records", records)
+    where = ["--output", str(tmp_path), "--searchpath", str(tmp_path / "mine")]
+    assert main(["compare", "--published", "wafers2021", *where]) == 0
+    out = capsys.readouterr().out
+    assert "ROC: 1 of 2 published values with one here are reproduced" in out
+    assert "Trees are drawn at random" in out
+    assert main(["standings", "--published", str(folder), *where]) == 0
+    assert "OneClassRF (ours)" in capsys.readouterr().out
