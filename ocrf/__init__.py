@@ -1,9 +1,17 @@
 """One-class random forests (Goix, Drougard, Brault and Chiapino, 2016)."""
 
+from ._contributions_plot import plot_contributions
 from ._forest import OneClassRF, warm_up
 from ._plotting import plot_level_sets
 from ._tree import OneClassTree
 
 __version__ = "0.1.0"
 
-__all__ = ["OneClassRF", "OneClassTree", "__version__", "plot_level_sets", "warm_up"]
+__all__ = [
+    "OneClassRF",
+    "OneClassTree",
+    "__version__",
+    "plot_contributions",
+    "plot_level_sets",
+    "warm_up",
+]

@@ -8,10 +8,12 @@ from typing import Any, TypeVar, overload
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._blocks import grow_blocks, join_blocks
 from ._builder import TreeParameters
+from ._contributions import feature_contributions, mean_log2_score, refuse_unexplained
 from ._criterion import ADVERSARIES, CRITERIA
 from ._parallel import n_threads
 from ._params import (
@@ -59,6 +61,14 @@ class _PerTree(Sequence[Item]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} items, one per tree>"
+
+
+def _is_explained(forest: OneClassRF) -> bool:
+    """Tell whether a forest has contributions; AttributeError says why not."""
+    # Parameters that were set after a fit wait for the next one.
+    fitted = vars(forest).get("_grown", forest)
+    refuse_unexplained(fitted.scoring, fitted.out_of_bounds)
+    return True
 
 
 class OneClassRF(OutlierMixin, BaseEstimator):
@@ -140,6 +150,10 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         The parameters, resolved.
     offset_ : float
         `decision_function` is `score_samples` minus the offset.
+    mean_log2_score_ : float
+        What `feature_contributions` start from: the mean over the trees of the part of log2 s that
+        a tree gives on average to the points of its sub-sample. Only for scores by depth without
+        ``out_of_bounds``.
     n_features_in_ : int
     feature_names_in_ : array of str
         Only where `X` has column names.
@@ -357,6 +371,53 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         labels : int64 array of shape (n_samples,)
         """
         return np.where(self.decision_function(X) < 0, -1, 1)
+
+    @available_if(_is_explained)
+    def feature_contributions(self, X: Any) -> np.ndarray:
+        """Say which features make a row anomalous: parts of log2 s(x), one per feature.
+
+        On the path of a row down a tree, each split changes the expected value of depth plus
+        c(points in the leaf), that is, its mean over the points of the tree's sub-sample in the
+        node. The change belongs to the feature of the split. Changes are divided by -c(sub-sample
+        size), as depths are in the score, and averaged over the trees.
+
+        Available where ``scoring`` is a depth and ``out_of_bounds`` is None: the logarithms of the
+        densities are not sums over the trees, and with "maximal" the score of a row outside the
+        bounding box is that of another row of its batch.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        contributions : float64 array of shape (n_samples, n_features)
+            Above zero where the feature makes the row more anomalous than the training data are on
+            average. Each row sums to ``log2(-score_samples(X)) - mean_log2_score_``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ocrf import OneClassRF
+        >>> rng = np.random.default_rng(0)
+        >>> forest = OneClassRF(random_state=0).fit(rng.normal(size=(500, 3)))
+        >>> contributions = forest.feature_contributions([[0.0, 9.0, 0.0]])
+        >>> int(contributions.argmax())
+        1
+        >>> total = contributions.sum() + forest.mean_log2_score_
+        >>> bool(np.isclose(2**total, -forest.score_samples([[0.0, 9.0, 0.0]])[0], rtol=1e-12))
+        True
+        """
+        forest = self._snapshot()
+        X = validate_data(forest, X, dtype=[np.float64, np.float32], reset=False)
+        return feature_contributions(forest._grown, X, n_threads(forest.n_jobs))
+
+    @property
+    def mean_log2_score_(self) -> float:
+        """Mean of log2 s over the training data, in each tree over the sub-sample it grew on."""
+        forest = self._snapshot()
+        _is_explained(forest)
+        return mean_log2_score(forest._grown)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "offset_")

@@ -92,13 +92,17 @@ def leaf_log_densities(
     return np.log(n_node_samples / n_subsample) - log_volume
 
 
+def depth_scale(scoring: str, n_trees: int, n_subsample: int) -> float:
+    """Return what divides sums of leaf depths: log2 s(x) = -(sum over trees) / (T c(n))."""
+    path_length, _ = _DEPTHS[scoring]
+    return n_trees * float(path_length(n_subsample))
+
+
 def depth_scores(
     scoring: str, total_depth: np.ndarray, n_trees: int, n_subsample: int
 ) -> np.ndarray:
     """Turn sums of leaf depths into -s(x), log2 s(x) = -(mean of d_t + c(n_t)) / c(n)."""
-    path_length, _ = _DEPTHS[scoring]
-    scale = path_length(n_subsample)
-    return -np.exp2(-total_depth / (n_trees * scale))
+    return -np.exp2(-total_depth / depth_scale(scoring, n_trees, n_subsample))
 
 
 def leaf_values(scoring: str, trees: Trees, n_subsample: int) -> np.ndarray:
@@ -150,6 +154,15 @@ def score_rows(
     return np.log(total) - log_volume
 
 
+def rows_together(n_samples: int, n_features: int, n_jobs: int) -> tuple[int, int]:
+    """Return how many rows a thread takes at a time, and how many of them go down together."""
+    # Enough chunks to keep the threads busy, and a limit on what their copies take.
+    chunk = max(_CHUNK_BYTES // (8 * n_features), 1)
+    if n_jobs > 1:
+        chunk = min(chunk, max(-(-n_samples // (4 * n_jobs)), _FEWEST_ROWS))
+    return chunk, min(block_rows(n_features), chunk)
+
+
 class GrownForest(NamedTuple):
     """Trees, and how they score."""
 
@@ -178,11 +191,7 @@ class GrownForest(NamedTuple):
         n_samples, n_features = X.shape
         scores = np.empty(n_samples)
         outside = np.zeros(n_samples if self.out_of_bounds else 0, bool)
-        # Enough chunks to keep the threads busy, and a limit on what their copies take.
-        chunk = max(_CHUNK_BYTES // (8 * n_features), 1)
-        if n_jobs > 1:
-            chunk = min(chunk, max(-(-n_samples // (4 * n_jobs)), _FEWEST_ROWS))
-        size = min(block_rows(n_features), chunk)
+        chunk, size = rows_together(n_samples, n_features, n_jobs)
 
         def score_chunk(start: int) -> None:
             part = slice(start, min(start + chunk, n_samples))

@@ -44,7 +44,7 @@ class Block(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _new_block(n_features: int, size: int) -> Block:
+def new_block(n_features: int, size: int) -> Block:
     """Allocate a block of up to ``size`` rows."""
     return Block(
         np.empty((n_features, size)),
@@ -176,7 +176,7 @@ def sum_over_trees(
         Rows of a block.
     total : float64 array of shape (n_samples,)
     """
-    block = _new_block(X.shape[1], size)
+    block = new_block(X.shape[1], size)
     leaves = block.leaves
     for start in range(0, X.shape[0], size):
         stop = min(start + size, X.shape[0])
@@ -206,7 +206,7 @@ def log_sum_exp_over_trees(
     The running maximum is subtracted, so that values of any magnitude neither over- nor underflow.
     Parameters as in `sum_over_trees`.
     """
-    block = _new_block(X.shape[1], size)
+    block = new_block(X.shape[1], size)
     leaves = block.leaves
     largest = np.empty(size)
     for start in range(0, X.shape[0], size):
@@ -234,7 +234,7 @@ def leaves_of_tree(
     X: np.ndarray, thresholds: np.ndarray, links: np.ndarray, size: int, result: np.ndarray
 ) -> None:
     """Find each row's leaf in one tree, counted from its root."""
-    block = _new_block(X.shape[1], size)
+    block = new_block(X.shape[1], size)
     leaves = block.leaves
     for start in range(0, X.shape[0], size):
         stop = min(start + size, X.shape[0])
