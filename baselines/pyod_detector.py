@@ -79,26 +79,45 @@ class PyODDetector(Detector):
         self.random_state = random_state
 
     def _fit(self, X: NDArray[np.float64]) -> None:
+        self.check_parameters(self.get_params(deep=False))
         detector_class = find_detector(self.detector)
-        label = inspect.signature(detector_class.fit).parameters.get("y")
-        if label is not None and label.default is inspect.Parameter.empty:
-            raise ValueError(f"PyOD's {self.detector} learns from labels, and is given none here")
         accepted = inspect.signature(detector_class).parameters
         given = {"contamination": self.contamination, **(self.params or {})}
         for name, value in (("n_jobs", self.n_jobs), ("random_state", self.random_state)):
             if name in accepted and value is not None:
                 given.setdefault(name, value)
-        unknown = sorted(given.keys() - accepted.keys())
-        if unknown:
-            raise ValueError(
-                f"PyOD's {self.detector} has no parameter {', '.join(unknown)}; it has "
-                f"{', '.join(accepted)}"
-            )
         with self._third_party("fitted"):
             self.detector_ = detector_class(**given).fit(X)
         if not np.isfinite(self.detector_.threshold_):
             raise ValueError(
                 f"PyOD's {self.detector} gives training points scores that are not finite"
+            )
+
+    @staticmethod
+    def check_parameters(given: Mapping[str, Any]) -> None:
+        """Check the name of the detector, and the names of its own parameters.
+
+        Parameters
+        ----------
+        given : mapping
+            Parameters of this class; those that are absent have their defaults.
+
+        Raises
+        ------
+        ImportError
+            If PyOD, or the extra package that the detector needs, is not installed.
+        ValueError
+            If PyOD has no such detector, it learns from labels, or has no such parameter.
+        """
+        name = given.get("detector") or "ECOD"
+        detector_class = find_detector(name)
+        label = inspect.signature(detector_class.fit).parameters.get("y")
+        if label is not None and label.default is inspect.Parameter.empty:
+            raise ValueError(f"PyOD's {name} learns from labels, and is given none here")
+        accepted = inspect.signature(detector_class).parameters
+        if unknown := sorted((given.get("params") or {}).keys() - accepted.keys()):
+            raise ValueError(
+                f"PyOD's {name} has no parameter {', '.join(unknown)}; it has {', '.join(accepted)}"
             )
 
     def _set_offset(self, X: NDArray[np.float64]) -> None:

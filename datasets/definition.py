@@ -8,7 +8,8 @@ from typing import Any
 
 from datasets.errors import DataError
 from datasets.format import Format
-from datasets.strict import suggestion
+from datasets.sources.kinds import check_source
+from datasets.strict import Invalid, suggestion
 from datasets.tables import is_number
 
 # The keys of a YAML that make its `Format`.
@@ -295,7 +296,12 @@ def _expected(value: Any, name: str, key: str) -> Expected:
 def _source(value: Any, name: str) -> Mapping[str, Any]:
     """Return a source as a mapping; a bare word is a kind that needs nothing else."""
     if isinstance(value, str):
-        return {"kind": value}
+        value = {"kind": value}
     if not isinstance(value, Mapping) or "kind" not in value:
         raise DataError(f"data set {name!r}: a source is a mapping with a kind; got {value!r}")
+    try:
+        check_source(value)
+    except Invalid as error:
+        lines = (f"data set {name!r}: {line}" for line in str(error).splitlines())
+        raise DataError("\n".join(lines)) from None
     return value

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.fields import FieldInfo
 
 Model = TypeVar("Model", bound="Strict")
 
@@ -63,12 +64,12 @@ def in_words(error: ValidationError, model: type[BaseModel], where: str) -> list
     where : str
         The name of the value as a whole.
     """
-    lines: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    places: dict[tuple[str, ...], list[_Mistake]] = {}
     for detail in error.errors(include_url=False):
-        lines.setdefault(_place(detail["loc"], model), []).append(detail)
-    return list(
-        dict.fromkeys(_line(place, details, model, where) for place, details in lines.items())
-    )
+        place, models = _walk(detail["loc"], model)
+        places.setdefault(place, []).append((detail, models))
+    lines = (_line(place, mistakes, where) for place, mistakes in places.items())
+    return list(dict.fromkeys(lines))
 
 
 def suggestion(name: str, valid: Iterable[str]) -> str:
@@ -81,45 +82,74 @@ def suggestion(name: str, valid: Iterable[str]) -> str:
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
-def _place(location: Sequence[int | str], model: type[BaseModel]) -> tuple[str, ...]:
-    """Return a location by its keys alone: pydantic adds the branches of unions to it."""
+#: What pydantic says of one mistake, and the models whose key is mistaken.
+_Mistake = tuple[Mapping[str, Any], list[type[BaseModel]]]
+
+
+def _walk(
+    location: Sequence[int | str], model: type[BaseModel]
+) -> tuple[tuple[str, ...], list[type[BaseModel]]]:
+    """Return a location by its keys alone, and the models that its last key is one of.
+
+    Pydantic's locations also name the branches of unions that it tried.
+    """
     place: list[str] = []
     nodes: list[Any] = [model]
+    around: list[type[BaseModel]] = []
     for part in location:
-        if isinstance(part, int):
-            place.append(str(part))
-            nodes = list(_inner(nodes))
-            continue
         models = list(_models(nodes))
-        fields = {name: f for m in models for name, f in m.model_fields.items()}
-        if part in fields:
+        owners = [m for m in models if _field(m, part) is not None]
+        tagged = [m for m in models if part in _tags(m)]
+        if owners:
+            place.append(str(part))
+            around, nodes = models, [_field(m, part).annotation for m in owners]  # type: ignore[union-attr]
+        elif tagged:
+            nodes = list(tagged)
+        elif isinstance(part, int):
+            place.append(str(part))
+            around, nodes = [], list(_inner(nodes))
+        elif models or not _is_branch(part):
             place.append(part)
-            nodes = [m.model_fields[part].annotation for m in models if part in m.model_fields]
-        elif not _is_branch(part, nodes):
-            place.append(part)
-            nodes = list(_inner(nodes))
-    return tuple(place)
+            around, nodes = models, list(_inner(nodes))
+    return tuple(place), around
 
 
-def _line(
-    place: tuple[str, ...], details: Sequence[Mapping[str, Any]], model: type[BaseModel], where: str
-) -> str:
+def _field(model: type[BaseModel], key: int | str) -> FieldInfo | None:
+    """Return the field of a model that a key of YAML stands for."""
+    for name, field in model.model_fields.items():
+        if key == (field.alias or name):
+            return field
+    return None
+
+
+def _tags(model: type[BaseModel]) -> set[str]:
+    """Return what a union calls a model: its own name, and the `kind` that is its alone."""
+    kind = model.model_fields.get("kind")
+    kinds = typing.get_args(kind.annotation) if kind is not None and kind.is_required() else ()
+    return {model.__name__, *map(str, kinds)}
+
+
+def _line(place: tuple[str, ...], mistakes: Sequence[_Mistake], where: str) -> str:
     name = ".".join((where, *place) if where else place)
-    unknown = [d for d in details if d["type"] == "extra_forbidden"]
-    if unknown:
-        valid = sorted(_keys(place[:-1], model))
-        inside = ".".join((where, *place[:-1]) if where else place[:-1]) or "the configuration"
+    details = [detail for detail, _ in mistakes]
+    kinds = {detail["type"] for detail in details}
+    if "extra_forbidden" in kinds:
+        models = mistakes[0][1]
+        valid = sorted({f.alias or n for m in models for n, f in m.model_fields.items()})
+        inside = name.rpartition(".")[0] or "the configuration"
         return (
-            f"{name}: unknown key{suggestion(place[-1], valid)} "
+            f"{name}: unknown key{suggestion(place[-1], valid) or '.'} "
             f"Valid names in {inside}: {', '.join(valid)}"
         )
-    if any(d["type"] == "missing" for d in details):
+    if "missing" in kinds:
         return f"{name}: missing"
-    reasons = dict.fromkeys(_reason(detail) for detail in details)
-    given = details[0]["input"]
-    words = " or ".join(reasons)
-    if any(d["type"] in ("value_error", "assertion_error") for d in details):
+    words = " or ".join(dict.fromkeys(_reason(detail) for detail in details))
+    if kinds & {"value_error", "assertion_error"}:
         return f"{name}: {words}" if name else words
+    given = details[0]["input"]
+    if kinds & {"union_tag_invalid", "union_tag_not_found"}:
+        given = given.get("kind") if isinstance(given, Mapping) else given
+        name = f"{name}.kind"
     near = ""
     if isinstance(given, str):
         near = suggestion(given, [c for d in details for c in _choices(d)])
@@ -145,10 +175,12 @@ _EXPECTED = {
 
 def _reason(detail: Mapping[str, Any]) -> str:
     kind, context = detail["type"], detail.get("ctx", {})
-    if kind == "literal_error":
+    if kind in ("literal_error", "union_tag_invalid"):
         return f"one of {', '.join(_choices(detail))}"
     if kind in ("value_error", "assertion_error"):
         return str(context.get("error", detail["msg"]))
+    if kind == "union_tag_not_found":
+        return "given"
     if kind in _EXPECTED:
         return _EXPECTED[kind]
     for bound, words in (("gt", "greater than"), ("ge", "at least"), ("lt", "less than")):
@@ -161,20 +193,11 @@ def _reason(detail: Mapping[str, Any]) -> str:
 
 def _choices(detail: Mapping[str, Any]) -> list[str]:
     """Return the valid values of a closed vocabulary."""
-    if detail["type"] != "literal_error":
+    key = {"literal_error": "expected", "union_tag_invalid": "expected_tags"}.get(detail["type"])
+    if key is None:
         return []
-    text = str(detail["ctx"]["expected"]).replace(" or ", ", ")
+    text = str(detail["ctx"][key]).replace(" or ", ", ")
     return [choice.strip().strip("'") for choice in text.split(",")]
-
-
-def _keys(place: Iterable[str], model: type[BaseModel]) -> set[str]:
-    """Return the keys that are valid at a place."""
-    nodes: list[Any] = [model]
-    for part in place:
-        models = list(_models(nodes))
-        found = [m.model_fields[part].annotation for m in models if part in m.model_fields]
-        nodes = found or list(_inner(nodes))
-    return {f.alias or name for m in _models(nodes) for name, f in m.model_fields.items()}
 
 
 def _models(nodes: Iterable[Any]) -> Iterator[type[BaseModel]]:
@@ -196,8 +219,6 @@ def _inner(nodes: Iterable[Any]) -> Iterator[Any]:
             yield from typing.get_args(node)
 
 
-def _is_branch(part: str, nodes: Iterable[Any]) -> bool:
+def _is_branch(part: str) -> bool:
     """Whether a part of a location is pydantic's name for a branch of a union."""
-    names = {"str", "int", "float", "bool", "none", "nullable"}
-    names |= {m.__name__ for m in _models(nodes)}
-    return part in names or "[" in part or "-" in part
+    return "[" in part or "-" in part or part in ("str", "int", "float", "bool", "none")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -35,7 +36,8 @@ def run_cell(config: DictConfig) -> Summary:
     if chosen != "grid" and "SUBMITIT_EXECUTOR" not in os.environ:
         raise UsageError(f"hydra/launcher={chosen} launches the jobs of a sweep: add -m")
     factory = CellFactory(Composer(hydra_part))
-    return run_grid([factory.cell(Composed.from_config(config, hydra_part))])
+    composed = Composed.from_config(config, hydra_part)
+    return run_grid([factory.cell(composed, alone="SUBMITIT_EXECUTOR" not in os.environ)])
 
 
 # Options of Hydra's that take a value, as the next argument.
@@ -70,7 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
     # Hydra's parser wants flags before overrides; its users do not.
-    sys.argv[1:] = sorted(given, key=lambda argument: argument not in ("-m", "--multirun"))
+    flags_first = sorted(given, key=lambda argument: argument not in ("-m", "--multirun"))
+    sys.argv[1:] = [_added(argument) for argument in flags_first]
     # Jobs of other launchers, and whatever else starts Python, find the checkout.
     path = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(p for p in (str(ROOT), *path) if p))
@@ -121,3 +124,18 @@ def _flags(arguments: Sequence[str]) -> list[str]:
         else:
             flags.append("")
     return [flag for flag in flags if flag]
+
+
+_PLAIN = re.compile(r"\w+(\.\w+)*=", re.ASCII)
+
+
+def _added(argument: str) -> str:
+    """Let an override set what the YAML file leaves out: ``x.y=1`` becomes ``++x.y=1``.
+
+    Which keys there are is for the schema to say, which names all that are mistyped at once.
+    """
+    name = argument.partition("=")[0]
+    chooses = (ROOT / "conf" / name).is_dir()
+    if _PLAIN.match(argument) and not chooses and not name.startswith("hydra."):
+        return f"++{argument}"
+    return argument

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
+import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from omegaconf import OmegaConf
-
 from datasets import DataError, content_key
-from datasets.protocols import protocol_from
+from datasets.strict import Invalid
 from results.records.validation import name_error
 from runners.composition import Composed, Composer, Plain
 from runners.experiment import Cell
-from runners.mistakes import GROUPS
 from runners.own_code import own_code, targets
 from runners.own_folders import CONF
+from runners.schema import GROUPS, checked, ignored
 from runners.summary import UsageError
 
-#: How many splits a cell has where neither the command line nor the protocol says so.
-_N_SPLITS = 10
-_GROUPS = ("dataset", "algorithm", "setting", "protocol")
 _ABSENT = object()
 _LONGEST_VALUE = 40  # characters of a value in a label
 
@@ -47,24 +42,44 @@ class CellFactory:
         """Yield the jobs of a sweep, each with its cell.
 
         A template that a glob matched (one of the overrides `from_globs`) is left out.
+
+        Raises
+        ------
+        UsageError
+            As `cell`, and if something is given that none of the cells takes.
         """
+        unused: set[str] | None = None
         for job, composed in zip(jobs, self._composer.compose_all(jobs), strict=True):
             resolved = composed.resolved()
             if not any(_is_template(composed, resolved, o) for o in job if o in from_globs):
+                here = set(ignored(resolved))
+                unused = here if unused is None else unused & here
                 yield job, self._cell(composed, resolved)
+        if unused:
+            raise UsageError("\n".join(sorted(unused)))
 
-    def cell(self, composed: Composed) -> Cell:
+    def cell(self, composed: Composed, *, alone: bool = True) -> Cell:
         """Turn a composed configuration into a cell.
+
+        Parameters
+        ----------
+        composed : Composed
+        alone : bool
+            Whether it is not one of a sweep, in which another may take what this one does not.
 
         Raises
         ------
         UsageError
             If a group that a cell needs is missing, or the data set's definition or file is wrong.
         """
-        return self._cell(composed, composed.resolved())
+        resolved = composed.resolved()
+        cell = self._cell(composed, resolved)
+        if alone and (unused := ignored(resolved)):
+            raise UsageError("\n".join(unused))
+        return cell
 
     def _cell(self, composed: Composed, resolved: Plain) -> Cell:
-        for group in _GROUPS:
+        for group in GROUPS:
             if not isinstance(resolved.get(group), dict):
                 file = composed.file_of(group)
                 raise UsageError(
@@ -72,15 +87,11 @@ class CellFactory:
                     if file
                     else f"{group} is missing; choose one with {group}=NAME"
                 )
-        _check_keys(composed, resolved)
-        resolved = {**resolved, "protocol": _protocol(resolved)}
-        if resolved["n_splits"] is None:
-            seeds = resolved["protocol"]["seeds"]
-            resolved["n_splits"] = len(seeds) if seeds else _N_SPLITS
+        resolved = self._checked(composed, resolved)
         algorithm = str(composed.choices.get("algorithm") or "algorithm")
         variant = self._variant(composed, algorithm, resolved["algorithm"])
         _check_name(composed, resolved["dataset"])
-        names = {group: resolved[group].get("name") for group in _GROUPS if group != "algorithm"}
+        names = {group: resolved[group].get("name") for group in GROUPS if group != "algorithm"}
         for group, name in (names | {"algorithm": algorithm}).items():
             if isinstance(name, str) and (wrong := name_error(name)):
                 raise UsageError(f"the name of a {group} is part of file names: {wrong}")
@@ -91,6 +102,16 @@ class CellFactory:
             own = file is not None and not file.is_relative_to(CONF)
             raise UsageError(f"{file}: {error}" if own else str(error)) from error
         return Cell(algorithm, variant, resolved, content, self._code(resolved))
+
+    def _checked(self, composed: Composed, resolved: Plain) -> Plain:
+        text = str(composed.unresolved)
+        # A key that other values are taken from is the user's own.
+        own = [name for name in resolved if f"${{{name}" in text]
+        try:
+            return checked(resolved, own)
+        except Invalid as error:
+            lines = (_with_file(composed, line) for line in str(error).splitlines())
+            raise UsageError("\n".join(lines)) from None
 
     def _content(self, dataset: Plain) -> str | None:
         definition = json.dumps(dataset, sort_keys=True)
@@ -123,35 +144,15 @@ class CellFactory:
         return own
 
 
-def _protocol(resolved: Plain) -> Plain:
-    """Return the protocol with every step written out, held to the setting and the splits."""
-    try:
-        protocol = protocol_from(resolved["protocol"])
-        protocol.keeps_anomalies(bool(resolved["setting"]["anomalies_in_train"]))
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-    n_splits = resolved["n_splits"]
-    if protocol.seeds is not None and isinstance(n_splits, int) and n_splits > len(protocol.seeds):
-        raise UsageError(
-            f"n_splits={n_splits}, but protocol {protocol.name!r} has {len(protocol.seeds)} seeds"
-        )
-    return protocol.described()
-
-
-@functools.cache
-def _known_keys() -> frozenset[str]:
-    """Return the top-level keys that mean something."""
-    primary = OmegaConf.load(CONF / "config.yaml")
-    return frozenset({*map(str, primary), *GROUPS} - {"defaults", "hydra"})
-
-
-def _check_keys(composed: Composed, resolved: Plain) -> None:
-    """Refuse a top-level key that nothing reads: ``+n_split=3`` would be silently ignored."""
-    for name in resolved:
-        if name not in _known_keys() and f"${{{name}" not in str(composed.unresolved):
-            raise UsageError(
-                f"{name}: nothing reads this key; there are {', '.join(sorted(_known_keys()))}"
-            )
+def _with_file(composed: Composed, mistake: str) -> str:
+    """Name the file of the user's own that a mistake in one of the groups is in."""
+    group = (
+        "dataset"
+        if mistake.startswith(("data set ", "a data set "))
+        else re.split(r"\W", mistake)[0]
+    )
+    file = composed.file_of(group)
+    return mistake if file is None or file.is_relative_to(CONF) else f"{file}: {mistake}"
 
 
 def _check_name(composed: Composed, dataset: Plain) -> None:

@@ -29,15 +29,8 @@ def build(algorithm: Mapping[str, Any], random_state: int, n_jobs: int = 1) -> A
     DetectorError
         If `_target_` is missing or does not exist, or a parameter is not the constructor's.
     """
-    target = algorithm.get("_target_")
-    if not isinstance(target, str):
-        raise DetectorError("the algorithm's YAML names no class: _target_ is missing")
-    try:
-        constructor = get_object(target)
-    except Exception as error:  # whatever importing a user's module raises, with its own words
-        raise DetectorError(f"_target_ {target!r} cannot be imported: {error}") from error
-    if not callable(constructor):
-        raise DetectorError(f"_target_ {target!r} is not a class")
+    constructor = constructor_of(algorithm)
+    target = algorithm["_target_"]
     parameters = inspect.signature(constructor).parameters
     known = [
         n for n, p in parameters.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
@@ -99,6 +92,26 @@ def _seeded(detector: Any, random_state: int) -> Any:
         if name.endswith("__random_state") and value is None
     }
     return detector.set_params(**unset) if unset else detector
+
+
+def constructor_of(algorithm: Mapping[str, Any]) -> Any:
+    """Return the class that `_target_` names.
+
+    Raises
+    ------
+    DetectorError
+        If `_target_` is missing or cannot be imported.
+    """
+    target = algorithm.get("_target_")
+    if not isinstance(target, str):
+        raise DetectorError("the algorithm's YAML names no class: _target_ is missing")
+    try:
+        constructor = get_object(target)
+    except Exception as error:  # whatever importing a user's module raises, with its own words
+        raise DetectorError(f"_target_ {target!r} cannot be imported: {error}") from error
+    if not callable(constructor):
+        raise DetectorError(f"_target_ {target!r} is not a class")
+    return constructor
 
 
 def _nested(value: Any) -> bool:

@@ -22,7 +22,7 @@ from runners.experiment import Cell, Experiment
 from runners.gridfile import describe
 from runners.isolation.pool import POOL
 from runners.isolation.worker import StartError
-from runners.preflight import check_inputs, check_options, check_writable
+from runners.preflight import check_inputs, check_writable
 from runners.progress import Progress, log, log_to
 from runners.schedule import Plan, Schedule, make_plan
 from runners.summary import Summary, counted
@@ -51,7 +51,6 @@ def run_grid(cells: Sequence[Cell]) -> Summary:
     """
     config = cells[0].config
     runner = config["runner"]
-    check_options(cells)
     output = Path(config["output"]).resolve()
     store = RecordStore(output / "records")
     check_writable(store.path)

@@ -24,7 +24,7 @@ from runners.composition import Composer
 from runners.configuration import CellFactory
 from runners.experiment import Cell
 from runners.grid import run_grid
-from runners.preflight import check_inputs, check_options
+from runners.preflight import check_inputs
 from runners.summary import Summary, UsageError, counted
 
 SUMMARIES: list[Summary] = []
@@ -136,7 +136,6 @@ class GridSweeper(Sweeper):
         """Hand each cell to a launcher of other jobs, which compose it again where they run."""
         assert self.launcher is not None
         # A job may wait for hours before it finds out.
-        check_options(cell for _, cell in composed)
         check_inputs(cell for _, cell in composed)
         name = self.config.hydra.runtime.choices.get("hydra/launcher")
         if name == "submitit_slurm" and shutil.which("srun") is None:

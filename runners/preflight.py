@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final
 
 from results.records.files import write_atomically
 from runners.experiment import Cell, Limits
@@ -14,68 +12,7 @@ from runners.isolation.messages import Check, Load
 from runners.isolation.pool import POOL
 from runners.locks import FOLDER
 from runners.own_folders import CONF
-from runners.progress import MODES
 from runners.summary import UsageError
-
-BACKENDS: Final = ("threads", "dask")
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _positive(value: Any) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and math.isfinite(value) and value > 0
-
-
-def _boolean(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-_RULES: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
-    "n_splits": ("a whole number, at least 1", lambda v: _whole(v) and v >= 1),
-    "timeout": ("a positive number of seconds", _positive),
-    "seed": ("a whole number, at least 0", lambda v: _whole(v) and v >= 0),
-    "allow_labels": ("true or false", _boolean),
-    "output": ("the name of a folder", lambda v: isinstance(v, str) and v.strip() != ""),
-    "runner.backend": (f"one of {', '.join(BACKENDS)}", lambda v: v in BACKENDS),
-    "runner.n_jobs": ("a whole number other than 0 (-1: all cores)", lambda v: _whole(v) and v),
-    "runner.threads_per_experiment": (
-        "a whole number, at least 1",
-        lambda v: _whole(v) and v >= 1,
-    ),
-    "runner.memory_limit_gb": ("null or a positive number", lambda v: v is None or _positive(v)),
-    "runner.run_all_splits": ("true or false", _boolean),
-    "runner.retry": ("null, failed or all", lambda v: v in (None, "failed", "all")),
-    "runner.preparation_timeout": ("a positive number of seconds", _positive),
-    "runner.keep_scores": ("true or false", _boolean),
-    "runner.scheduler": ("null or an address", lambda v: v is None or isinstance(v, str)),
-    "runner.progress": (f"one of {', '.join(MODES)}", lambda v: v in MODES),
-}
-
-
-def check_options(cells: Iterable[Cell]) -> None:
-    """Check what the runner itself reads; algorithms and data sets check their own parameters.
-
-    Raises
-    ------
-    UsageError
-        Naming the first setting that is wrong, and what would be right.
-    """
-    for cell in cells:
-        for name in cell.config["runner"]:
-            if f"runner.{name}" not in _RULES:
-                known = ", ".join(rule.removeprefix("runner.") for rule in _RULES if "." in rule)
-                raise UsageError(f"runner has no option {name!r}; it has {known}")
-        for name, (words, holds) in _RULES.items():
-            if name == "runner.scheduler" and "scheduler" not in cell.config["runner"]:
-                continue
-            value: Any = cell.config
-            for part in name.split("."):
-                value = value[part]
-            if not holds(value):
-                raise UsageError(f"{name} must be {words}, got {value!r}")
 
 
 def check_inputs(cells: Iterable[Cell]) -> None:

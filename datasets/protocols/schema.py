@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
 from datasets.strict import Strict, check
 
@@ -127,6 +127,11 @@ class Splitter(Strict):
     target: Annotated[str, Field(alias="_target_", pattern=r"^\w+(\.\w+)+$")]
 
 
+def _kind_of_cut(value: Any) -> str:
+    given = isinstance(value, Mapping) and "_target_" in value
+    return "Splitter" if given or isinstance(value, Splitter) else "Cut"
+
+
 class Scaling(Strict):
     """How columns are scaled.
 
@@ -205,7 +210,10 @@ class Protocol(Strict):
     repeats: Literal["published", "source", "drop"] = "source"
     resize: Resize = Resize()
     cap: Cap = Cap()
-    cut: Cut | Splitter = Cut()
+    cut: Annotated[
+        Annotated[Cut, Tag("Cut")] | Annotated[Splitter, Tag("Splitter")],
+        Discriminator(_kind_of_cut),
+    ] = Cut()
     indices: Annotated[str, Field(pattern=r"\.parquet$")] | None = None
     train_anomalies: Literal["setting", "kept", "dropped"] = "setting"
     test_rows: Literal["rest", "rest_and_anomalies", "all"] = "rest"

@@ -109,14 +109,14 @@ def test_the_default_grid_needs_only_bundled_data(composed):
         (["-m", "algorithm.n_tree=3,4"], ["algorithm.n_tree", "n_estimators"]),
         (["n_split=3"], ["n_split", "Valid names in the configuration:", "n_splits"]),
         (["protocol.scale=all"], ["Valid names in protocol:", "scaling"]),
-        (["timeout=-1"], ["timeout must be a positive number"]),
-        (["n_splits=0"], ["n_splits must be a whole number, at least 1"]),
-        (["runner.retry=some"], ["runner.retry must be null, failed or all"]),
+        (["timeout=-1"], ["timeout must be greater than 0, got -1"]),
+        (["n_splits=0"], ["n_splits must be at least 1, got 0"]),
+        (["runner.retry=some"], ["runner.retry must be one of failed, all"]),
         (["runner.backend=spark"], ["runner.backend must be one of threads, dask"]),
-        (["runner.n_jobs=0"], ["runner.n_jobs must be a whole number other than 0"]),
+        (["runner.n_jobs=0"], ["n_jobs must be a whole number other than 0"]),
         (["runner.progress=loud"], ["runner.progress must be one of"]),
-        (["+runner.n_job=1"], ["runner has no option 'n_job'; it has", "n_jobs"]),
-        (["+n_split=3"], ["n_split: nothing reads this key; there are", "n_splits"]),
+        (["+runner.n_job=1"], ["runner.n_job: unknown key; did you mean n_jobs?"]),
+        (["+n_split=3"], ["n_split: unknown key; did you mean n_splits?"]),
         (["algorithm=iforst"], ["(did you mean 'iforest'?)"]),
         (["hydra/launcher=submitit_local"], ["launches the jobs of a sweep: add -m"]),
         (["hydra.searchpath=[file:///nowhere]"], ["there is no folder file:///nowhere"]),
@@ -146,7 +146,7 @@ def refusal(tmp_path, capsys, *arguments):
 @pytest.mark.parametrize("value", ["''", "null", "' '", ""])
 def test_an_output_without_a_name_is_refused(capsys, value):
     assert app.main([f"output={value}"]) == app.USAGE_ERROR
-    assert "output must be the name of a folder" in capsys.readouterr().err
+    assert "output must be" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,10 @@ def test_numbers_are_no_names_in_a_sweep_either(tmp_path, capsys, values):
         (b"", "own.yaml: a data set needs a name"),
         (b"name: own\npath: ${nowhere}\n", "dataset.path: Interpolation key 'nowhere' not found"),
         (b"name: own\npath: ???\n", "dataset.path: Missing mandatory value"),
-        (b"name: own\npathh: x.csv\n", "own.yaml: data set 'own': unknown key 'pathh'"),
+        (
+            b"name: own\npathh: x.csv\n",
+            "own.yaml: data set 'own': unknown key 'pathh'; did you mean path",
+        ),
     ],
 )
 @pytest.mark.parametrize("sweep", [[], ["-m"]])
@@ -419,9 +422,18 @@ OTHER = "_target_: sklearn.ensemble.IsolationForest\nn_estimators: 3\n"
     [
         (OTHER, ["algorithm=own,lof", "timeout=5,6"]),
         # An algorithm that changes more than itself is composed cell by cell.
-        ("# @package _global_\ntimeout: 77\nalgorithm:\n  _target_: a.B\n", ["algorithm=own,lof"]),
-        ("_target_: a.B\nseed: ${seed}\nname: ${dataset.name}\n", ["algorithm=own", "seed=1,2"]),
-        ("_target_: a.B\nname: ${hydra:runtime.choices.dataset}\n", ["algorithm=own"]),
+        (
+            "# @package _global_\ntimeout: 77\nalgorithm:\n  _target_: tests.faults.detectors.Healthy\n",
+            ["algorithm=own,lof"],
+        ),
+        (
+            "_target_: tests.faults.detectors.Healthy\nseed: ${seed}\nname: ${dataset.name}\n",
+            ["algorithm=own", "seed=1,2"],
+        ),
+        (
+            "_target_: tests.faults.detectors.Healthy\nname: ${hydra:runtime.choices.dataset}\n",
+            ["algorithm=own"],
+        ),
         (
             OTHER,
             ["algorithm=own", "algorithm.n_estimators=3,4", "+algorithm.contamination=0.1,0.2"],

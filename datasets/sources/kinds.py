@@ -1,0 +1,98 @@
+"""The kinds of sources, and the keys of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from datasets.access import SOURCES
+from datasets.strict import Invalid, Strict, check, suggestion
+
+Count = Annotated[int, Field(ge=0)]
+Scalar = str | int | float | bool
+
+
+class Bundled(Strict):
+    """The copy that ships with the project."""
+
+    kind: Literal["bundled"]
+
+
+class Home(Strict):
+    """A table in the data home; with `origin`, one that came from that kind of source."""
+
+    kind: Literal["home"]
+    origin: str | None = None
+
+
+class OpenML(Strict):
+    """A data set of OpenML's; see `datasets.sources.openml`."""
+
+    kind: Literal["openml"]
+    id: Annotated[int, Field(ge=1)]
+    name: str | None = None
+    version: Annotated[int, Field(ge=1)] | None = None
+    shape: list[Count] | None = None
+    recode: dict[Scalar, Scalar] | None = None
+
+
+class SKLearn(Strict):
+    """What one of scikit-learn's fetchers gives; see `datasets.sources.sklearn`."""
+
+    kind: Literal["sklearn"]
+    fetcher: Literal["covtype", "kddcup99"]
+    subset: str | None = None
+
+
+class UCI(Strict):
+    """Delimited text in a zip file of UCI's archive; see `datasets.sources.uci`."""
+
+    kind: Literal["uci"]
+    archive: str
+    members: Annotated[list[str], Field(min_length=1)]
+    separator: Literal[",", "whitespace"] = ","
+    header: bool = False
+    columns: list[str] | None = None
+    positions: list[Count] | None = None
+    comment: str | None = None
+    strip: str | None = None
+    keep: dict[str, list[Scalar]] | None = None
+    drop: list[str] | None = None
+    log: float | None = None
+
+
+class File(Strict):
+    """A file of the user's own; see `datasets.sources.file`."""
+
+    kind: Literal["file"]
+    path: Annotated[str, Field(min_length=1)]
+
+
+KINDS: dict[str, type[Strict]] = {
+    "bundled": Bundled,
+    "home": Home,
+    "openml": OpenML,
+    "sklearn": SKLearn,
+    "uci": UCI,
+    "file": File,
+}
+
+
+def check_source(source: Mapping[str, Any]) -> None:
+    """Check the keys of a source, a mapping with a `kind`.
+
+    Raises
+    ------
+    datasets.strict.Invalid
+        With one line per mistake. A kind with rules of its own is left to them.
+    """
+    kind = source["kind"]
+    if kind not in SOURCES:
+        near = suggestion(str(kind), SOURCES) or "."
+        raise Invalid(
+            f"there is no kind of source {kind!r}{near} The kinds are {', '.join(SOURCES)}"
+        )
+    if kind in KINDS:
+        check(KINDS[kind], source, f"source {kind}")

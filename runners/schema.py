@@ -1,0 +1,263 @@
+"""The schema of the whole configuration: every group, every key, every value, checked at once.
+
+Hydra puts a configuration together from YAML files and overrides; what comes out is held to this
+schema before anything is started. What is recorded and never read would be a wrong result.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from datasets import DataError
+from datasets.access import SOURCES
+from datasets.definition import Definition
+from datasets.protocols import Protocol
+from datasets.strict import Invalid, Strict, check, suggestion
+from results.metrics import METRICS
+from runners.detectors import DetectorError, constructor_of
+from runners.own_code import own_code, targets
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=1)]
+Text = Annotated[str, Field(min_length=1)]
+Plain = dict[str, Any]
+
+
+def _folder(value: str) -> str:
+    if not value.strip():
+        raise ValueError("output must be the name of a folder")
+    return value
+
+
+def _kind_of_source(value: str) -> str:
+    if value not in SOURCES:
+        raise ValueError(
+            f"there is no kind of source {value!r}{suggestion(value, SOURCES) or '.'} "
+            f"The kinds are {', '.join(SOURCES)}"
+        )
+    return value
+
+
+class Setting(Strict):
+    """Whether anomalies train: novelty detection (they do not) or outlier detection (they do)."""
+
+    name: Literal["novelty", "outlier"]
+    anomalies_in_train: bool
+
+    @model_validator(mode="after")
+    def _as_named(self) -> Setting:
+        if self.anomalies_in_train != (self.name == "outlier"):
+            raise ValueError(
+                f"anomalies_in_train is {str(self.anomalies_in_train).lower()}, which is not "
+                f"what {self.name} detection means"
+            )
+        return self
+
+
+class Runner(Strict):
+    """How experiments are run. Nothing in this group affects a metric."""
+
+    backend: Literal["threads", "dask"]
+    n_jobs: int
+    threads_per_experiment: Count
+    memory_limit_gb: Positive | None
+    run_all_splits: bool
+    retry: Literal["failed", "all"] | None
+    preparation_timeout: Positive
+    keep_scores: bool
+    progress: Literal["auto", "live", "plain", "none"]
+    scheduler: Text | None = None
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Runner:
+        if self.n_jobs == 0:
+            raise ValueError("n_jobs must be a whole number other than 0 (-1: all cores)")
+        if self.scheduler is not None and self.backend != "dask":
+            raise ValueError(f"scheduler is for backend: dask, not {self.backend}")
+        return self
+
+
+class Data(Strict):
+    """Where data come from; `datasets.access` says what each key does."""
+
+    home: Text | None
+    offline: bool
+    source: Annotated[str, AfterValidator(_kind_of_source)] | None
+    openml_server: Text
+    uci_url: Text
+    sklearn_url: Text | None
+    timeout: Positive
+    retries: Annotated[int, Field(ge=0)]
+    backoff: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    path: Text | None
+    openml: Count | None
+    target: Text | None
+    anomalies: list[str | int | float] | str | int | float | None
+
+
+class Configuration(Strict):
+    """The configuration of one cell; `dataset` and `algorithm` are checked by their own rules."""
+
+    dataset: dict[str, Any]
+    algorithm: dict[str, Any]
+    setting: Setting
+    protocol: Protocol
+    runner: Runner
+    data: Data
+    grid: None = None
+    n_splits: Count | None
+    timeout: Positive
+    seed: Annotated[int, Field(ge=0)]
+    output: Annotated[str, AfterValidator(_folder)]
+    allow_labels: bool
+    detector: Text | None
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Configuration:
+        protocol = self.protocol
+        protocol.keeps_anomalies(self.setting.anomalies_in_train)
+        for key in ("metrics", "recorded"):
+            for name in getattr(protocol, key):
+                if name not in METRICS:
+                    near = suggestion(name, METRICS) or "."
+                    raise ValueError(
+                        f"protocol.{key}: there is no metric {name!r}{near} "
+                        f"The metrics are {', '.join(METRICS)}"
+                    )
+        seeds = protocol.seeds
+        if seeds is not None and self.n_splits is not None and self.n_splits > len(seeds):
+            raise ValueError(
+                f"n_splits={self.n_splits}, but protocol {protocol.name!r} has {len(seeds)} seeds"
+            )
+        return self
+
+
+#: How many splits a cell has where neither the command line nor the protocol says so.
+_N_SPLITS = 10
+#: What a cell is made of.
+GROUPS = ("dataset", "algorithm", "setting", "protocol")
+#: What `dataset=custom` takes from the group `data`, and `algorithm=pyod` from the root.
+_HANDED_ON = (
+    ("dataset", "data", ("path", "openml", "target", "anomalies"), "dataset=custom"),
+    ("algorithm", None, ("detector",), "algorithm=pyod"),
+)
+
+
+def checked(resolved: Mapping[str, Any], own: Collection[str] = ()) -> Plain:
+    """Return a resolved configuration that fits the schema, with its protocol written out.
+
+    Parameters
+    ----------
+    resolved : mapping
+        As Hydra composed it, without Hydra's own part.
+    own : collection of str
+        Top-level keys of the user's own, which other values are taken from.
+
+    Raises
+    ------
+    datasets.strict.Invalid
+        With one line for each mistake in any group.
+    """
+    mistakes: list[str] = []
+    protocol: Protocol | None = None
+    try:
+        known = Configuration.model_fields
+        read = {name: value for name, value in resolved.items() if name in known or name not in own}
+        protocol = check(Configuration, read, "").protocol
+    except Invalid as error:
+        mistakes += str(error).splitlines()
+    if isinstance(dataset := resolved.get("dataset"), Mapping):
+        try:
+            Definition.from_mapping(dataset)
+        except DataError as error:
+            mistakes += str(error).splitlines()
+    if isinstance(algorithm := resolved.get("algorithm"), Mapping):
+        mistakes += _of_algorithm(algorithm)
+    if mistakes or protocol is None:
+        raise Invalid("\n".join(mistakes))
+    n_splits = resolved["n_splits"]
+    if n_splits is None:
+        n_splits = len(protocol.seeds) if protocol.seeds is not None else _N_SPLITS
+    return {**resolved, "protocol": protocol.described(), "n_splits": n_splits}
+
+
+def _of_algorithm(algorithm: Mapping[str, Any]) -> list[str]:
+    """Return what is wrong with the parameters of an algorithm, as far as its class tells.
+
+    A class of the user's own is not asked: its module may do anything when it is imported, and is
+    imported only in the processes of the experiments.
+    """
+    if own_code(tuple(targets(algorithm))).modules:
+        return []
+    try:
+        constructor = constructor_of(algorithm)
+    except DetectorError as error:
+        return [f"algorithm: {error}"]
+    given = {name: value for name, value in algorithm.items() if not name.startswith("_")}
+    parameters = inspect.signature(constructor).parameters
+    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        return []
+    unknown = [name for name in given if name not in parameters]
+    mistakes = [
+        f"algorithm.{name}: unknown key{suggestion(name, parameters) or '.'} "
+        f"Valid names in algorithm: {', '.join(sorted(parameters))}"
+        for name in unknown
+    ]
+    return mistakes or _by_constraints(constructor, given) or _by_itself(constructor, given)
+
+
+def _by_constraints(constructor: Any, given: Mapping[str, Any]) -> list[str]:
+    """Return what an estimator's table of constraints, scikit-learn's or ours, says of values."""
+    constraints = getattr(constructor, "_parameter_constraints", None)
+    if not isinstance(constraints, dict):
+        return []
+    from sklearn.utils._param_validation import (
+        InvalidParameterError,
+        validate_parameter_constraints,
+    )
+
+    mistakes = []
+    for name, value in given.items():
+        try:
+            validate_parameter_constraints(constraints, {name: value}, constructor.__name__)
+        except InvalidParameterError as error:
+            mistakes.append(f"algorithm.{name}: {error}")
+    return mistakes
+
+
+def _by_itself(constructor: Any, given: Mapping[str, Any]) -> list[str]:
+    """Return what a class says of its own parameters, where it has more to say than a table."""
+    own_check = getattr(constructor, "check_parameters", None)
+    if own_check is None:
+        return []
+    try:
+        own_check(given)
+    except (ValueError, ImportError) as error:
+        return [f"algorithm: {error}"]
+    return []
+
+
+def ignored(resolved: Mapping[str, Any]) -> list[str]:
+    """Return what was given for a template that is not the one chosen, and would be ignored.
+
+    Parameters
+    ----------
+    resolved : mapping
+        As for `checked`.
+    """
+    mistakes = []
+    for group, source, names, template in _HANDED_ON:
+        values = resolved if source is None else resolved.get(source)
+        taken = resolved.get(group)
+        if not isinstance(values, Mapping) or not isinstance(taken, Mapping):
+            continue
+        for name in names:
+            value = values.get(name)
+            if value is not None and taken.get(name) != value:
+                given = f"{source}.{name}" if source else name
+                mistakes.append(f"{given} is for {template}; this {group} does not take it")
+    return mistakes
