@@ -24,7 +24,7 @@ BOTH = "both settings"
 
 @dataclass(frozen=True)
 class Choice:
-    """The best setting for one purpose.
+    """The best level for one purpose.
 
     Attributes
     ----------

@@ -73,7 +73,7 @@ def drop_superseded(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 def tell_apart(
     frame: pd.DataFrame, coordinates: Sequence[str], sections: Sequence[str]
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Append the differing settings to the names of experiments that would be put together.
+    """Append the differing options to the names of experiments that would be put together.
 
     Where the experiments of a cell, or the cells of a table, whatever their seeds and splits, were
     configured differently, the configuration that most cells have keeps the plain name; the others
@@ -111,13 +111,13 @@ def tell_apart(
             frame.loc[same, name_column] = named
             for new in sorted(set(named) - {members[name_column].iloc[0]}):
                 remarks.append(
-                    f"{section} {members[name_column].iloc[0]} was run with different settings: "
+                    f"{section} {members[name_column].iloc[0]} was run with different options: "
                     f"listed apart as {new}"
                 )
     still = frame.duplicated(list(coordinates), keep="last")
     if still.any():
         remarks.append(
-            f"{int(still.sum())} experiments are there twice under the same names and settings: "
+            f"{int(still.sum())} experiments are there twice under the same names and options: "
             "the latest is used"
         )
     return frame[~still].reset_index(drop=True), remarks
@@ -153,7 +153,7 @@ def mixed_versions(frame: pd.DataFrame) -> list[str]:
 
 
 def _differing_leaves(members: pd.DataFrame, scope: Sequence[str], column: str) -> list[str]:
-    """Return the dotted names of settings that differ within a scope."""
+    """Return the dotted names of options that differ within a scope."""
     changed: set[str] = set()
     for _, twins in members.groupby(list(scope), sort=False):
         configs = [_leaves(json.loads(text)) for text in twins[column].unique()]
@@ -186,7 +186,7 @@ def _renamed(
 
 
 def _leaves(config: Any, prefix: str = "") -> dict[str, str]:
-    """Flatten nested settings into dotted names and printed values."""
+    """Flatten nested options into dotted names and printed values."""
     if not isinstance(config, dict):
         return {prefix or "value": config if isinstance(config, str) else json.dumps(config)}
     leaves: dict[str, str] = {}

@@ -82,7 +82,7 @@ class Record:
     config : dict
         The whole resolved configuration.
     provenance : dict
-        Commit, versions, hardware, thread settings.
+        Commit, versions, hardware, variables that set numbers of threads.
     """
 
     key: str

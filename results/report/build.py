@@ -98,7 +98,7 @@ def _context(experiments: Experiments) -> dict[str, Any]:
         "facts": _facts(frame, cells),
         "headline": headline(comparison) if len(comparison) else [],
         "remarks": [*experiments.remarks, *missing_remarks(cells)],
-        "settings": _protocol_settings(frame),
+        "options": _protocol_options(frame),
         "tables": [
             from_table(table) for table in build_tables(experiments, TableOptions(std=False))
         ],
@@ -140,7 +140,7 @@ def _facts(frame: pd.DataFrame, cells: pd.DataFrame) -> list[tuple[str, str]]:
     ]
 
 
-def _protocol_settings(frame: pd.DataFrame) -> list[tuple[str, str]]:
+def _protocol_options(frame: pd.DataFrame) -> list[tuple[str, str]]:
     """Return what each protocol's name stood for."""
     shown = []
     for protocol, part in frame.groupby("protocol", sort=True):

@@ -1,4 +1,4 @@
-"""Experiments of the same names but different settings are never averaged together."""
+"""Experiments of the same names but different options are never averaged together."""
 
 import pytest
 
