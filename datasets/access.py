@@ -12,7 +12,7 @@ import platformdirs
 from datasets.errors import DataError
 
 # The kinds of sources that `data.source` may name.
-SOURCES = ("bundled", "home", "openml", "sklearn", "uci", "file")
+SOURCES = ("bundled", "home", "openml", "sklearn", "uci", "url", "file")
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from datasets.access import Access
-from datasets.configuration import compose, published_names
+from datasets.collections import collections
+from datasets.configuration import compose, members_of, published_names
 from datasets.dataset import Dataset
 from datasets.definition import Definition
 from datasets.digest import table_digest
@@ -66,11 +67,21 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _configurations(overrides: Sequence[str]) -> list[tuple[Definition, Access]]:
-    """Return the data sets that overrides name, all of the paper's by default."""
-    if any(word.startswith("dataset=") for word in overrides):
-        composed = [compose(overrides)]
-    else:
+    """Return the data sets that overrides name, all of the paper's by default.
+
+    ``dataset=`` takes several names, and the name of a collection for all of its members.
+    """
+    named = [word for word in overrides if word.startswith("dataset=")]
+    if not named:
         composed = [compose([f"dataset={name}", *overrides]) for name in published_names()]
+    else:
+        others = [word for word in overrides if word not in named]
+        composed = []
+        for name in named[-1].partition("=")[2].strip("'\"").split(","):
+            first = compose([f"dataset={name}", *others])
+            content = first["dataset"].pop("collection", None)
+            members = [] if content is None else members_of(name, overrides)
+            composed += [first | {"dataset": dict(member)} for member in members] or [first]
     return [
         (Definition.from_mapping(cfg["dataset"]), Access.from_mapping(cfg["data"]))
         for cfg in composed
@@ -101,6 +112,13 @@ def show(overrides: Sequence[str], console: Console) -> int:
         table.add_row(*cells, style="red" if differs else None)
         different |= differs
     console.print(table)
+    if not any(word.startswith("dataset=") for word in overrides):
+        for collection in collections():
+            console.print(
+                f"dataset={collection.name} lists {len(collection.members)} more: "
+                f"{escape(collection.description)}",
+                soft_wrap=True,
+            )
     problems = [outcome.problem for outcome in outcomes if outcome.problem is not None]
     for problem in problems:
         console.print(_told(problem), soft_wrap=True)

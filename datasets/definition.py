@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
+from urllib.parse import urlsplit
 
 from datasets.errors import DataError
 from datasets.format import Format
@@ -103,6 +104,11 @@ class Definition:
         return self.expected is None
 
     @property
+    def pinned(self) -> bool:
+        """Whether its content is known in advance: by a digest, or by the sha256 of its file."""
+        return not self.own or any(source["kind"] == "url" for source in self.sources)
+
+    @property
     def stored_as(self) -> str:
         """The name of its table in the data home: a user's own name may mean anything."""
         if self.own:
@@ -136,6 +142,13 @@ class Definition:
         DataError
             For a key that does not exist, a missing one, or a value of the wrong kind.
         """
+        if "collection" in mapping:
+            name = mapping.get("name")
+            raise DataError(
+                f"{name!r} is a collection; choose one of its data sets with dataset={name}/MEMBER "
+                f"(python -m datasets dataset={name} lists them), or all with "
+                f"'glob({name}/*)' in a sweep"
+            )
         given = {key: value for key, value in mapping.items() if value is not None}
         name = given.get("name")
         if not isinstance(name, str) or not name:
@@ -304,4 +317,14 @@ def _source(value: Any, name: str) -> Mapping[str, Any]:
     except Invalid as error:
         lines = (f"data set {name!r}: {line}" for line in str(error).splitlines())
         raise DataError("\n".join(lines)) from None
-    return value
+    return _address(value) if value["kind"] == "url" else value
+
+
+def _address(source: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Write out a source at an address: a list of mirrors, and where the file is kept.
+
+    By default the file is kept in the data home under the last part of the first address.
+    """
+    urls = [source["url"]] if isinstance(source["url"], str) else list(source["url"])
+    file = source.get("file") or urlsplit(urls[0]).path.rpartition("/")[2]
+    return {"kind": "url", "url": urls, "sha256": source["sha256"], "file": file}

@@ -13,6 +13,7 @@ import hashlib
 import json
 import logging
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -139,6 +140,32 @@ class DataHome:
                 self._set_aside(name)
                 data.replace(self.path(name))
                 note.replace(self.companion(name))
+        except OSError as error:
+            logger.warning("%s is not kept: %s cannot be written (%s)", name, self.folder, error)
+
+    def file(self, name: str, sha256: str) -> Path | None:
+        """Return where a downloaded file is, or None if it is not here as it was published."""
+        path = self.folder / name
+        if not path.is_file():
+            return None
+        with path.open("rb") as content:
+            digest = hashlib.file_digest(content, "sha256").hexdigest()
+        if digest != sha256:
+            logger.warning(
+                "%s has the sha256 %s, %s expected: it is not used", path, digest, sha256
+            )
+            return None
+        return path
+
+    def keep(self, name: str, download: Path) -> None:
+        """Store a downloaded file, whose sha256 was checked."""
+        path = self.folder / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with self._temporary(path.name) as copy:
+                shutil.copyfile(download, copy)
+                _sync(copy)
+                copy.replace(path)
         except OSError as error:
             logger.warning("%s is not kept: %s cannot be written (%s)", name, self.folder, error)
 

@@ -6,10 +6,12 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 from datasets.definition import Definition
 from datasets.errors import DataError
 from datasets.loading import load
+from datasets.sources.archive import extracted
 
 
 def content_key(definition: Mapping[str, Any]) -> str | None:
@@ -27,7 +29,7 @@ def content_key(definition: Mapping[str, Any]) -> str | None:
     Returns
     -------
     str or None
-        The file's sha256; None for a data set with no file of its own.
+        The sha256 of the file, or of the file at an address; None for other sources.
 
     Raises
     ------
@@ -36,13 +38,16 @@ def content_key(definition: Mapping[str, Any]) -> str | None:
     """
     parsed = Definition.from_mapping(definition)
     for source in parsed.sources:
+        if source["kind"] == "url":
+            return str(source["sha256"])
         if source["kind"] == "file":
             path = Path(str(source["path"])).expanduser()
             try:
-                with path.open("rb") as file:
-                    digest = hashlib.file_digest(file, "sha256").hexdigest()
-            except OSError as error:
-                raise DataError(f"data set {parsed.name!r}: {path}: {error.strerror}") from error
+                with extracted(path) as file, file.open("rb") as content:
+                    digest = hashlib.file_digest(content, "sha256").hexdigest()
+            except (OSError, BadZipFile) as error:
+                reason = error.strerror if isinstance(error, OSError) else error
+                raise DataError(f"data set {parsed.name!r}: {path}: {reason}") from error
             load(definition)
             if parsed.format.header is False:
                 # A key that is null is not part of an experiment's key.

@@ -6,6 +6,8 @@ import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from zipfile import BadZipFile
 
 import pyarrow as pa
 
@@ -18,7 +20,8 @@ from datasets.errors import DataError, DataUnavailable, SourceFailed
 from datasets.home import DataHome, read_parquet
 from datasets.preprocessing import preprocess
 from datasets.sources import NETWORK
-from datasets.sources.remote import fetch_remote
+from datasets.sources.archive import extracted
+from datasets.sources.remote import asked, fetch_remote
 
 logger = logging.getLogger("datasets")
 
@@ -111,7 +114,7 @@ class Loader:
         if not chosen:
             kinds = ", ".join(str(source["kind"]) for source in sources)
             self.reasons.append((forced, f"not among its sources, which are {kinds}"))
-        elif forced in NETWORK:
+        elif forced in NETWORK and forced != "url":
             chosen.insert(0, {"kind": "home", "origin": forced})
         return chosen
 
@@ -127,6 +130,8 @@ class Loader:
         if kind == "file":
             path = Path(str(source["path"])).expanduser()
             return self._checked(self._read(path), kind)
+        if kind == "url":
+            return self._from_url(source)
         if kind in NETWORK:
             if self.progress is not None:
                 self.progress(f"asking {kind}")
@@ -148,7 +153,34 @@ class Loader:
         definition = self.definition
         kept = [str(column) for column in definition.keep_columns or ()]
         where = f"data set {definition.name!r}"
-        return read_file(Request(path, where, definition.format, definition.target, kept))
+        try:
+            with extracted(path) as file:
+                return read_file(Request(file, where, definition.format, definition.target, kept))
+        except (FileNotFoundError, BadZipFile) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise DataError(f"{where}: {path} cannot be read: {reason}") from error
+
+    def _from_url(self, source: Mapping[str, Any]) -> Dataset:
+        """Return the data set in a file of the data home, or from one of the file's addresses."""
+        urls, name = source["url"], str(source["file"])
+        stored = self.home.file(name, source["sha256"])
+        if stored is not None:
+            return self._checked(self._read(stored), "home (url)")
+        reasons = []
+        for url in urls:
+            if self.progress is not None:
+                self.progress(f"asking {urlsplit(url).netloc}")
+            request = {**source, "url": url, "name": Path(name).name}
+            try:
+                with asked(request, None, self.access) as folder:
+                    download = folder / request["name"]
+                    # Checked before it is stored, as every table is.
+                    dataset = self._checked(self._read(download), "url")
+                    self.home.keep(name, download)
+                    return dataset
+            except SourceFailed as failure:
+                reasons.append(f"{url}: {failure.reason}")
+        raise SourceFailed("; ".join(dict.fromkeys(reasons)))
 
     def _from_home(self, wanted: str | None) -> Dataset:
         stored = self.home.read(self.definition.stored_as, self.definition.target)

@@ -53,7 +53,7 @@ def preprocess(table: pa.Table, definition: Definition, origin: str) -> Dataset:
     if X.shape[1] == 0:
         raise DataError(f"{where}: no feature is left")
     y = labels.anomalies(labels.codes[rows], definition)
-    if definition.own:
+    if not definition.pinned:
         for note in notes_on(X, y, names.tolist(), rows):
             logger.warning("%s: %s", where, note)
     if definition.repeats:

@@ -13,6 +13,7 @@ import hydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
+from datasets import collections
 from runners import launcher
 from runners.composition import Composed, Composer
 from runners.configuration import CellFactory
@@ -104,6 +105,7 @@ def said_in_words(arguments: Sequence[str]) -> Iterator[None]:
     try:
         folders += own_folders(flags, parse_overrides([a for a in arguments if a not in flags]))
         check_names(folders)
+        collections.register(folders)
         yield
     except UnicodeDecodeError as error:
         for words in unreadable(folders):

@@ -171,12 +171,15 @@ def _check_name(composed: Composed, dataset: Plain) -> None:
 def _is_template(composed: Composed, resolved: Plain, choice: str) -> bool:
     """Whether an option of a group takes values from elsewhere, and all of them are null.
 
-    Such are ``dataset=custom``, which takes ``data.path`` and others, and ``algorithm=pyod``.
+    Such are ``dataset=custom``, which takes ``data.path`` and others, and ``algorithm=pyod``. The
+    file of a collection, of which only the members are data sets, is one, too.
     """
     group = choice.lstrip("+").partition("=")[0]
     written = composed.unresolved.get(group)
     if not isinstance(written, dict):
         return False
+    if group == "dataset" and "collection" in written:
+        return True
     taken = [name for name, v in written.items() if isinstance(v, str) and v.startswith("${")]
     return bool(taken) and all(resolved[group][name] is None for name in taken)
 

@@ -20,6 +20,7 @@ from hydra.plugins.sweeper import Sweeper
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
+from datasets import collections
 from runners.composition import Composer
 from runners.configuration import CellFactory
 from runners.experiment import Cell
@@ -121,14 +122,22 @@ class GridSweeper(Sweeper):
             raise HydraException(f"{override.input_line}: an interval has no end of values")
         found = getattr(override, "_value", None)
         if isinstance(found, Glob):
-            names = self.hydra_context.config_loader.get_group_options(
-                override.key_or_group,
-                results_filter=ObjectType.CONFIG,
-                config_name=self.config.hydra.job.config_name,
-                overrides=list(self.config.hydra.overrides.hydra),
-            )
+            names = self._options(override.key_or_group)
+            # A pattern with a folder, such as adbench/*, asks for the options in that folder.
+            for folder in {pattern.rpartition("/")[0] for pattern in found.include} - {""}:
+                inside = self._options(f"{override.key_or_group}/{folder}")
+                names += [f"{folder}/{name}" for name in inside]
             return [f"{key}={name}" for name in found.filter(names)]
         return [f"{key}={value}" for value in override.sweep_string_iterator()]
+
+    def _options(self, group: str) -> list[str]:
+        names: list[str] = self.hydra_context.config_loader.get_group_options(
+            group,
+            results_filter=ObjectType.CONFIG,
+            config_name=self.config.hydra.job.config_name,
+            overrides=list(self.config.hydra.overrides.hydra),
+        )
+        return names
 
     def _launch_elsewhere(
         self, composed: Sequence[tuple[Sequence[str], Cell]]
@@ -164,6 +173,7 @@ class _SweeperConf:
 
 def register() -> None:
     """Make the plugins known to Hydra, as ``hydra/launcher: grid`` and ``hydra/sweeper: grid``."""
+    collections.register()
     plugins = Plugins.instance()
     for plugin in (GridLauncher, GridSweeper):
         plugins.register(plugin)

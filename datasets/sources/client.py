@@ -31,10 +31,11 @@ def main() -> int:
     try:
         fetch = NETWORK[request["source"]["kind"]]()
         table = fetch(request["source"], request["target"], request["access"], folder)
-        # Not at the top: a client that fails does not need Arrow.
-        import pyarrow.parquet as pq
+        if table is not None:
+            # Not at the top: a client that fails does not need Arrow.
+            import pyarrow.parquet as pq
 
-        pq.write_table(table, folder / "table.parquet")
+            pq.write_table(table, folder / "table.parquet")
     except Exception as error:  # noqa: BLE001 (every failure of a client is told to the parent)
         failure = classify(error)
         answer = {"reason": failure.reason, "passing": failure.passing}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from datasets.access import SOURCES
 from datasets.strict import Invalid, Strict, check, suggestion
@@ -70,12 +72,38 @@ class File(Strict):
     path: Annotated[str, Field(min_length=1)]
 
 
+def _is_address(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"{url!r} is not an http or https address")
+    return url
+
+
+def _is_below(file: str) -> str:
+    if PurePosixPath(file).is_absolute() or ".." in PurePosixPath(file).parts or not file:
+        raise ValueError(f"{file!r} is not a path below the data home")
+    return file
+
+
+Address = Annotated[str, AfterValidator(_is_address)]
+
+
+class URL(Strict):
+    """A file at an address, or at several mirrors; see `datasets.sources.url`."""
+
+    kind: Literal["url"]
+    url: Address | Annotated[list[Address], Field(min_length=1)]
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    file: Annotated[str, AfterValidator(_is_below)] | None = None
+
+
 KINDS: dict[str, type[Strict]] = {
     "bundled": Bundled,
     "home": Home,
     "openml": OpenML,
     "sklearn": SKLearn,
     "uci": UCI,
+    "url": URL,
     "file": File,
 }
 

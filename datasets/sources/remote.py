@@ -89,6 +89,8 @@ def asked(source: Mapping[str, Any], target: str | None, access: Access) -> Iter
 
 def _server(source: Mapping[str, Any], access: Access) -> str:
     """Return the URL of the server that a source asks."""
+    if source["kind"] == "url":
+        return str(source["url"])
     servers = {
         "openml": access.openml_server,
         "uci": access.uci_url,

@@ -459,3 +459,23 @@ def test_a_sweep_has_the_cells_of_its_single_jobs(composed, own_group, text, arg
     assert [cell.config for cell in swept] == [cell.config for cell in single]
     assert [cell.keys for cell in swept] == [cell.keys for cell in single]
     assert [cell.label for cell in swept] == [cell.label for cell in single]
+
+
+def test_globs_match_the_members_of_a_collection(composed, own_group, tmp_path):
+    for name in ("one", "two", "other"):
+        (tmp_path / f"{name}.csv").write_text("a,label\n1,0\n2,0\n3,1\n")
+    search = own_group(
+        "dataset/mine",
+        f"name: mine\ncollection:\n  path: {tmp_path}/{{member}}.csv\nanomalies: [1]\n",
+    )
+
+    def chosen(value):
+        return [
+            cell.dataset for cell in composed("-m", search, f"dataset={value}", "algorithm=lof")
+        ]
+
+    assert chosen("glob(mine/*)") == ["mine_one", "mine_other", "mine_two"]
+    assert chosen("glob([mine/o*,pim*],exclude=[mine/other])") == ["pima", "mine_one"]
+    assert chosen("mine/two,odds/cardio,wilt") == ["mine_two", "odds_cardio", "wilt"]
+    # A collection is not a data set, and a star does not reach into it.
+    assert chosen("glob([m*,o*,ad*])") == ["adult"]
