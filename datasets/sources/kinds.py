@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from datasets.access import SOURCES
 from datasets.strict import Invalid, Strict, check, suggestion
@@ -85,6 +86,12 @@ def _is_below(file: str) -> str:
     return file
 
 
+def _is_sha256(digest: str) -> str:
+    if not re.fullmatch("[0-9a-f]{64}", digest):
+        raise ValueError(f"{digest!r} is not a sha256: 64 hexadecimal digits")
+    return digest
+
+
 Address = Annotated[str, AfterValidator(_is_address)]
 
 
@@ -92,9 +99,15 @@ class URL(Strict):
     """A file at an address, or at several mirrors; see `datasets.sources.url`."""
 
     kind: Literal["url"]
-    url: Address | Annotated[list[Address], Field(min_length=1)]
-    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    url: Address | list[Address]
+    sha256: Annotated[str, AfterValidator(_is_sha256)]
     file: Annotated[str, AfterValidator(_is_below)] | None = None
+
+    @model_validator(mode="after")
+    def _has_address(self) -> URL:
+        if not self.url:
+            raise ValueError("a source of the kind url needs an address")
+        return self
 
 
 KINDS: dict[str, type[Strict]] = {

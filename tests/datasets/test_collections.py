@@ -229,11 +229,11 @@ def test_a_damaged_file_of_the_home_is_said_and_fetched_again(
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"url": []}, "needs an http or https address"),
-        ({"url": "ftp://x/y.npz"}, "needs an http or https address"),
-        ({"sha256": "abc"}, "needs the file's sha256, 64 digits"),
-        ({"sha265": "abc"}, "got 'sha265'"),
-        ({"file": "../x.npz"}, "a path below the data home"),
+        ({"url": []}, "needs an address"),
+        ({"url": "ftp://x/y.npz"}, "is not an http or https address"),
+        ({"sha256": "abc"}, "is not a sha256: 64 hexadecimal digits"),
+        ({"sha265": "abc"}, "sha265: unknown key; did you mean sha256"),
+        ({"file": "../x.npz"}, "is not a path below the data home"),
     ],
 )
 def test_an_address_that_is_not_valid(keys, message, at):

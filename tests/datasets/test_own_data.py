@@ -280,7 +280,10 @@ def test_a_definition_that_is_not_valid(changes, message, tmp_path):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ({"source": "ftp"}, "data.source must be one of bundled, home, openml, sklearn, uci, file"),
+        (
+            {"source": "ftp"},
+            "data.source must be one of bundled, home, openml, sklearn, uci, url, file",
+        ),
         ({"hoem": "x"}, "data: unknown key 'hoem'; valid keys are .*home"),
     ],
 )
