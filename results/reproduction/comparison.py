@@ -98,7 +98,8 @@ def _row(
         "ours": ours,
         "std": std,
         "n_ok": int(cell["n_ok"]) if cell else 0,
-        "mark": cell["mark"] if cell else MISSING,
+        # A cell may have finished without having recorded this metric.
+        "mark": (cell["mark"] if cell else "") or (MISSING if math.isnan(ours) else ""),
         "difference": ours - theirs,
         "verdict": verdict(theirs, ours, allowed, ran=cell is not None),
         "published_std": value["spread"],

@@ -1,5 +1,6 @@
 """A folder of published numbers: what is read, and every mistake that is refused by name."""
 
+import copy
 import re
 import shutil
 from pathlib import Path
@@ -7,11 +8,14 @@ from pathlib import Path
 import pytest
 import yaml
 
+from results.aggregate import make_cells
 from results.cli import main
 from results.published import paper
 from results.published.description import Description, Tolerance
 from results.published.publication import load_publication, publication_names
 from results.published.values import read_values
+from results.records.frame import from_records
+from results.reproduction.comparison import compare
 from tests.results.support import make_record, write_fast
 
 DESCRIPTION = {
@@ -393,3 +397,41 @@ def test_the_example_of_the_documents_works_as_it_is_printed(tmp_path, capsys):
     assert "Trees are drawn at random" in out
     assert main(["standings", "--published", str(folder), *where]) == 0
     assert "OneClassRF (ours)" in capsys.readouterr().out
+
+
+def groups_of(plain, path=()):
+    """Every mapping of a description whose keys are a closed vocabulary, with its path."""
+    yield path, plain
+    for name in ("tolerance",):
+        yield (name,), plain[name]
+    for name in ("metrics", "settings", "tolerances"):
+        for key, value in plain.get(name, {}).items():
+            if isinstance(value, dict):
+                yield (name, key), value
+
+
+@pytest.mark.parametrize("name", sorted(publication_names()))
+def test_every_key_of_what_is_shipped_is_refused_when_it_is_misspelt(name):
+    text = (publication_names()[name] / "published.yaml").read_text(encoding="utf-8")
+    plain = yaml.safe_load(text)
+    Description.model_validate(plain)
+    for path, group in groups_of(plain):
+        for key in group:
+            wrong = copy.deepcopy(plain)
+            inner = wrong
+            for part in path:
+                inner = inner[part]
+            inner[f"{key}x"] = inner.pop(key)
+            with pytest.raises(ValueError, match="Extra inputs are not permitted"):
+                Description.model_validate(wrong)
+
+
+def test_a_metric_that_was_not_recorded_is_marked(tmp_path):
+    described = changed(metrics={"roc_auc": "AUC", "precision_at_n": "AP"})
+    values = "dataset,algorithm,AUC,AP\nPima Indians,k-NN,70.1,50\nPima Indians,IF,68.0,40.2\nWilt,IF,1,2\n"
+    publication = load_publication(str(write(tmp_path / "a", described, values)))
+    cells = make_cells(from_records([make_record("pima", protocol="clean", roc=0.68)]).frame)
+    table = compare(cells, publication).set_index(["dataset", "algorithm", "metric"])
+    row = table.loc[("Pima Indians", "iforest", "precision_at_n")]
+    assert (row["verdict"], row["mark"]) == ("ours NA", "--")
+    assert table.loc[("Pima Indians", "iforest", "roc_auc"), "mark"] == ""

@@ -226,7 +226,7 @@ def test_an_overridden_protocol_is_refused_though_it_bears_the_name(publish, tmp
         return from_records([make_record("d0", protocol="clean", config=config)]).frame
 
     (remark,) = check_runs(frame(train_size=0.5), publication)
-    assert remark == "protocol clean has 2 seeds, and the records only 1 splits"
+    assert remark == "protocol clean has 2 seeds: 1 cells are of fewer splits"
     assert check_runs(frame(), publication) == [remark]  # an origin that does not say it
     with pytest.raises(
         ValueError,
