@@ -88,6 +88,8 @@ class Split:
         detector may see it.
     random_state : int
         The seed of the detector, derived from (seed, data set, split) alone, in [0, 2**31).
+    stream : RandomState or None
+        What the detector draws from in place of a seed, where a published run is replayed.
     """
 
     X_train: NDArray[np.float64]
@@ -95,3 +97,4 @@ class Split:
     y_test: NDArray[np.int8]
     y_train: NDArray[np.int8]
     random_state: int
+    stream: np.random.RandomState | None = None

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from datasets import DataError, content_key
+from datasets.protocols import protocol_from, with_stream
 from datasets.strict import Invalid
 from results.records.validation import name_error
 from runners.composition import Composed, Composer, Plain
@@ -89,6 +90,7 @@ class CellFactory:
                 )
         resolved = self._checked(composed, resolved)
         algorithm = str(composed.choices.get("algorithm") or "algorithm")
+        resolved = _with_stream(resolved, algorithm)
         variant = self._variant(composed, algorithm, resolved["algorithm"])
         _check_name(composed, resolved["dataset"])
         names = {group: resolved[group].get("name") for group in GROUPS if group != "algorithm"}
@@ -142,6 +144,18 @@ class CellFactory:
             composed = self._composer.compose([f"algorithm={name}"])
         own: Plain = composed.unresolved["algorithm"]
         return own
+
+
+def _with_stream(resolved: Plain, algorithm: str) -> Plain:
+    """Name the stream of a protocol that replays one."""
+    protocol = protocol_from(resolved["protocol"])
+    if protocol.generator.kind != "replayed":
+        return resolved
+    try:
+        protocol = with_stream(protocol, algorithm, resolved["setting"]["name"])
+    except ValueError as error:
+        raise UsageError(f"protocol {protocol.name!r}: {error}") from None
+    return {**resolved, "protocol": protocol.described()}
 
 
 def _with_file(composed: Composed, mistake: str) -> str:

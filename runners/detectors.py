@@ -56,6 +56,12 @@ def build(algorithm: Mapping[str, Any], random_state: int, n_jobs: int = 1) -> A
     return _seeded(detector, random_state)
 
 
+def hand_over(stream: np.random.RandomState, detector: Any) -> None:
+    """Let a detector that draws go on with the stream that its split was drawn from."""
+    if "random_state" in detector.get_params(deep=False):
+        detector.set_params(random_state=stream)
+
+
 def _seed_of(random_state: int, name: str) -> int:
     """Return the seed of a nested parameter: the same whatever other parameters there are."""
     digest = hashlib.sha256(f"{random_state} {name}".encode()).digest()

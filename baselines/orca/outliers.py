@@ -99,7 +99,7 @@ class Orca(TransductiveDetector):
         lower, half_width = self.lower_, self.half_width_
         if chosen.scaling == "separate":
             lower, half_width = _range(X)
-        n_report = len(X) if chosen.report is None else int(chosen.report * len(X))
+        n_report = self._n_report(len(X))
         scaled = _rescale(X, lower, half_width)
         k = min(chosen.n_neighbors, len(self.X_train_))
         if chosen.search == "tree":
@@ -109,6 +109,11 @@ class Orca(TransductiveDetector):
             scores = scan(self.scan_order_, scaled, k, n_report, block_size)
         # A point so far away that its squares overflow is as abnormal as can be.
         return -np.minimum(scores, np.finfo(np.float64).max)
+
+    def _n_report(self, n: int) -> int:
+        """Return how many of n points are reported."""
+        report = self._at_fit.report
+        return n if report is None else int(report * n)
 
 
 def _search_tree(

@@ -158,19 +158,30 @@ class Generator(Strict):
         data set, split), and the rows are put in an order of their own first, so that a split does
         not depend on where the table came from. ``legacy``: one `numpy.random.RandomState` from
         which the steps draw one after the other, on the rows as the source has them; this is what
-        other benchmarks were made with.
+        other benchmarks were made with. ``replayed``: one legacy generator that runs through all
+        data sets, entered where the data set begins (`datasets.protocols.replay`).
     seeded : str
         Of the legacy generator. ``per_split``: anew for every split. ``per_dataset``: once, and
         the splits go on with the same stream.
+    stream : str or None
+        Of the replayed generator: the algorithm whose stream it is. None: that of the algorithm
+        that is run.
+    handed_over : bool
+        Whether the detector draws from the replayed generator too, as it did when the tables were
+        made. Otherwise it has a seed of its own.
     """
 
-    kind: Literal["seed_sequence", "legacy"] = "seed_sequence"
+    kind: Literal["seed_sequence", "legacy", "replayed"] = "seed_sequence"
     seeded: Literal["per_split", "per_dataset"] = "per_split"
+    stream: Annotated[str, Field(min_length=1)] | None = None
+    handed_over: bool = False
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Generator:
         if self.kind != "legacy" and self.seeded != "per_split":
             raise ValueError(f"seeded: {self.seeded} is for kind: legacy")
+        if self.kind != "replayed" and (self.stream is not None or self.handed_over):
+            raise ValueError("stream and handed_over are for kind: replayed")
         return self
 
 
@@ -235,6 +246,8 @@ class Protocol(Strict):
     @model_validator(mode="after")
     def _makes_sense(self) -> Protocol:
         legacy = self.generator.kind == "legacy"
+        if self.generator.kind == "replayed":
+            self._is_as_in_2016()
         whole = isinstance(self.cut, Cut) and self.cut.kind == "none"
         if self.indices is not None:
             for name in ("resize", "cap", "cut", "repeats"):
@@ -269,6 +282,22 @@ class Protocol(Strict):
             raise ValueError("seeds holds one of its numbers twice")
         return self
 
+    def _is_as_in_2016(self) -> None:
+        """Refuse steps that a replayed stream has no place for."""
+        steps: dict[str, Any] = {
+            "resize": Resize(),
+            "cut": Cut(),
+            "indices": None,
+            "train_anomalies": "setting",
+            "test_rows": "rest",
+            "seeds": None,
+        }
+        for name, step in steps.items():
+            if getattr(self, name) != step:
+                raise ValueError(f"generator.kind: replayed was drawn without {name}: leave it out")
+        if self.cap.drawn != "once":
+            raise ValueError("generator.kind: replayed has one cap: cap.drawn must be once")
+
     def _leaves_no_rest(self) -> bool:
         cut = self.cut
         if not isinstance(cut, Cut) or cut.kind not in ("random", "stratified", "in_order"):
@@ -279,7 +308,7 @@ class Protocol(Strict):
     def depends_on_row_order(self) -> bool:
         """Whether the splits depend on the order in which the source has the rows."""
         in_order = isinstance(self.cut, Cut) and self.cut.kind == "in_order"
-        return self.generator.kind == "legacy" or in_order or self.indices is not None
+        return self.generator.kind != "seed_sequence" or in_order or self.indices is not None
 
     def keeps_anomalies(self, anomalies_in_train: bool) -> bool:
         """Return whether anomalies train, given what the setting says.

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from datasets.dataset import Dataset, Split
 from datasets.digest import row_hashes
 from datasets.protocols.given import from_file, from_splitter
+from datasets.protocols.replay import replay
 from datasets.protocols.schema import Protocol, Scaling, Splitter, protocol_from
 from datasets.protocols.steps import Rows, capped, cut_rows, distinct, resized
-from datasets.protocols.streams import Streams, streams_of
+from datasets.protocols.streams import SeedSequenceStreams, Streams, streams_of
 
 
 def make_split(
@@ -54,6 +55,8 @@ def make_split(
     steps = protocol_from(protocol)
     if steps.depends_on_row_order:
         dataset.require_order()
+    if steps.generator.kind == "replayed":
+        return _replayed(dataset, steps, setting, seed, split)
     streams = streams_of(steps, dataset.name, seed, split)
     keep = steps.keeps_anomalies(bool(setting["anomalies_in_train"]))
     if steps.indices is not None:
@@ -74,6 +77,25 @@ def make_split(
         y_test=dataset.y[test],
         y_train=dataset.y[train],
         random_state=streams.detector_seed,
+    )
+
+
+def _replayed(
+    dataset: Dataset, protocol: Protocol, setting: Mapping[str, Any], seed: int, split: int
+) -> Split:
+    """Make a split of the stream that the published tables were made with."""
+    replayed = replay(dataset, protocol, setting, split)
+    keep = protocol.keeps_anomalies(bool(setting["anomalies_in_train"]))
+    train = replayed.train if keep else replayed.train[dataset.y[replayed.train] == 0]
+    _refuse_degenerate(dataset, train, replayed.test, split)
+    X_train, X_test = scaled(dataset.X, replayed.rows, train, replayed.test, protocol.scaling)
+    return Split(
+        X_train=X_train,
+        X_test=X_test,
+        y_test=dataset.y[replayed.test],
+        y_train=dataset.y[train],
+        random_state=SeedSequenceStreams(dataset.name, seed, split).detector_seed,
+        stream=replayed.stream if protocol.generator.handed_over else None,
     )
 
 

@@ -90,6 +90,18 @@ def _best_f1(y: Labels, scores: Scores, curves: Curves) -> float:
     return float(np.max(2 * precision * recall / np.where(both > 0, both, 1.0)))
 
 
+def _roc_auc_2016(y: Labels, scores: Scores, curves: Curves) -> float:
+    from results.metrics.legacy_curves import legacy_roc_curve
+
+    return curve_area(legacy_roc_curve(y, scores))
+
+
+def _pr_auc_2016(y: Labels, scores: Scores, curves: Curves) -> float:
+    from results.metrics.legacy_curves import legacy_pr_curve
+
+    return curve_area(legacy_pr_curve(y, scores))
+
+
 _DEFINITIONS: Final = (
     Metric("roc_auc", "ROC", "ROC", "exact area under the ROC curve", _roc_auc, usual=True),
     Metric("average_precision", "AP", "AP", "average precision", _average_precision, usual=True),
@@ -118,6 +130,20 @@ _DEFINITIONS: Final = (
         "P@n",
         "precision among the n highest scores, where n is the number of anomalies",
         _precision_at_n,
+    ),
+    Metric(
+        "roc_auc_2016",
+        "ROC",
+        "ROC (2016)",
+        "area under the ROC curve as the libraries of 2016 made and sorted it",
+        _roc_auc_2016,
+    ),
+    Metric(
+        "pr_auc_2016",
+        "PR",
+        "PR (2016)",
+        "area under the precision-recall curve as the libraries of 2016 made and sorted it",
+        _pr_auc_2016,
     ),
     Metric("best_f1", "F1", "F1", "F1 score at the best threshold", _best_f1),
 )

@@ -187,7 +187,7 @@ class _Experiment:
     def measure(self) -> None:
         """Split, fit, score and evaluate."""
         split = self._split()
-        detector = self._detector(split.random_state)
+        detector = self._detector(split)
         processes.reset_peak()
         held = processes.peak()
         self.set_baseline(*processes.memory_of(os.getpid()))
@@ -227,10 +227,13 @@ class _Experiment:
         )
         return split
 
-    def _detector(self, random_state: int) -> Any:
+    def _detector(self, split: Split) -> Any:
         limits = self.task.limits
-        _seed_shared_generators(random_state)
-        detector = detectors.build(self.task.config["algorithm"], random_state, limits.threads)
+        _seed_shared_generators(split.random_state)
+        algorithm = self.task.config["algorithm"]
+        detector = detectors.build(algorithm, split.random_state, limits.threads)
+        if split.stream is not None:
+            detectors.hand_over(split.stream, detector)
         labels = detectors.asks_for_labels(detector)
         if labels and not limits.allow_labels:
             raise detectors.DetectorError(
