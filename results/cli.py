@@ -231,12 +231,20 @@ def _figures(options: argparse.Namespace, output: Output) -> None:
 
 
 def _histogram(options: argparse.Namespace, output: Output) -> None:
-    from results.figures.distributions import read_scores, score_histogram
+    from results.figures.distributions import most_anomalous, read_scores, score_histogram
     from results.figures.style import render
 
-    figure = score_histogram(*read_scores(options.file), title=options.title)
+    frame = read_scores(options.file)
+    figure = score_histogram(frame["y"], frame["anomaly_score"], title=options.title)
     for kind in ("pdf", "png"):
         output.write(f"figures/scores_{options.file.stem}.{kind}", render(figure, kind))
+    table = most_anomalous(frame)
+    cells = [list(table), *table.astype(str).to_numpy().tolist()]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    output.console.print("the most anomalous test points:")
+    for row in cells:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        output.console.print(line.rstrip(), soft_wrap=True)
 
 
 def _statistics(options: argparse.Namespace, output: Output) -> None:

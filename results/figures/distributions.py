@@ -72,13 +72,14 @@ def box_plots(
     return figure
 
 
-def read_scores(path: Path) -> tuple[np.ndarray, np.ndarray]:
+def read_scores(path: Path) -> pd.DataFrame:
     """Read labels and anomaly scores of test points from CSV or Parquet.
 
     Parameters
     ----------
     path : Path
-        Columns ``y`` (1 = anomaly) and ``anomaly_score`` (higher = more abnormal).
+        Columns ``y`` (1 = anomaly) and ``anomaly_score`` (higher = more abnormal), and possibly
+        ``contributions``: pairs of a feature and what it adds to the score, for some of the points.
 
     Raises
     ------
@@ -89,7 +90,43 @@ def read_scores(path: Path) -> tuple[np.ndarray, np.ndarray]:
     for name in ("y", "anomaly_score"):
         if name not in frame:
             raise ValueError(f"{path} has no column {name!r}; it has: {', '.join(frame.columns)}")
-    return frame["y"].to_numpy(), frame["anomaly_score"].to_numpy(dtype=float)
+    return frame.astype({"anomaly_score": float})
+
+
+def most_anomalous(frame: pd.DataFrame, n_points: int = 10, n_features: int = 3) -> pd.DataFrame:
+    """Return the test points with the highest scores, and which features make them anomalous.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `read_scores`.
+    n_points, n_features : int
+        Rows, and largest contributions named in a row.
+
+    Returns
+    -------
+    table : DataFrame
+        Columns ``point`` (place in the test part), ``class``, ``anomaly score``, and ``because
+        of`` where contributions are known: the largest above zero.
+    """
+    top = frame.sort_values("anomaly_score", ascending=False, kind="stable").head(n_points)
+    table = pd.DataFrame(
+        {
+            "point": top.index,
+            "class": top["y"].map({0: "normal", 1: "anomaly"}).to_numpy(),
+            "anomaly score": [f"{score:.4g}" for score in top["anomaly_score"]],
+        }
+    )
+    if "contributions" in top:
+        table["because of"] = [_largest(known, n_features) for known in top["contributions"]]
+    return table
+
+
+def _largest(contributions: object, n_features: int) -> str:
+    if not isinstance(contributions, list):
+        return ""
+    ordered = sorted(contributions, key=lambda pair: -pair[1])[:n_features]
+    return ", ".join(f"{name} {value:+.3f}" for name, value in ordered if value > 0)
 
 
 def score_histogram(y: ArrayLike, anomaly_scores: ArrayLike, title: str = "") -> Figure:

@@ -266,7 +266,10 @@ class _Experiment:
         wanted = self.task.config["protocol"].get("metrics") or ()
         evaluation = evaluate(split.y_test, anomaly_scores, wanted)
         if self.keep_scores is not None:
-            scores.hand_over(self.keep_scores, split.y_test, anomaly_scores)
+            names = self.dataset.feature_names
+            known = scores.explain(detector, split.X_test, anomaly_scores, names)
+            kept = scores.Scores(split.y_test, anomaly_scores, known)
+            scores.hand_over(self.keep_scores, kept)
         self._note(
             metrics={name: float(value) for name, value in evaluation.metrics.items()},
             curves=Curves.from_arrays(evaluation.curves).encoded,

@@ -7,6 +7,7 @@ import pytest
 from results.metrics import evaluate
 from results.records.store import RecordStore
 from runners import scores
+from runners.detectors import DetectorError
 from runners.grid import run_grid
 from runners.isolation.pool import POOL
 from tests.faults.sandbox import Sandbox
@@ -24,10 +25,36 @@ def _close_workers():
 def test_what_is_handed_over_is_taken_over(rng, tmp_path, n_test):
     y, values = rng.integers(0, 2, n_test, dtype=np.int8), rng.normal(size=n_test)
     with open(tmp_path / "scores", "w+b") as file:
-        scores.hand_over(file.fileno(), y, values)
-        y_found, found = scores.take_over(file.fileno(), n_test)
-    assert y_found.tobytes() == y.tobytes()
-    assert found.tobytes() == values.tobytes()
+        known = {0: {"a": 0.1, "b": -2.5e-17}}
+        scores.hand_over(file.fileno(), scores.Scores(y, values, known))
+        found = scores.take_over(file.fileno(), n_test)
+    assert found.y.tobytes() == y.tobytes()
+    assert found.anomaly_scores.tobytes() == values.tobytes()
+    assert found.contributions == known
+
+
+class Explains:
+    """A detector whose contributions are what it is told."""
+
+    def __init__(self, contributions):
+        self.contributions = contributions
+
+    def feature_contributions(self, X):
+        return self.contributions[: len(X)]
+
+
+def test_contributions_are_those_of_the_most_anomalous_points(rng):
+    X, values = rng.normal(size=(50, 2)), rng.permutation(50).astype(float)
+    known = scores.explain(Explains(np.arange(100.0).reshape(50, 2)), X, values, ("a", "b"))
+    assert [values[point] for point in known] == list(range(49, 49 - scores.N_EXPLAINED, -1))
+    assert list(known.values())[1] == {"a": 2.0, "b": 3.0}
+    assert scores.explain(object(), X, values, ("a", "b")) == {}
+
+
+@pytest.mark.parametrize("contributions", [np.zeros((50, 3)), np.full((50, 2), np.nan)])
+def test_contributions_of_another_shape_or_not_finite_are_refused(rng, contributions):
+    with pytest.raises(DetectorError, match="Explains: feature_contributions must be finite"):
+        scores.explain(Explains(contributions), np.zeros((50, 2)), np.zeros(50), ("a", "b"))
 
 
 def test_scores_are_those_that_the_metrics_were_made_of(make_cell, tmp_path):
@@ -84,3 +111,22 @@ def test_histogram_of_kept_scores_through_the_command_line(tmp_path):
     [file] = (sandbox.output / "scores").rglob("*.parquet")
     assert main(["histogram", str(file), "--output", str(sandbox.output)]) == 0
     assert list((sandbox.output / "figures").rglob("*.pdf"))
+
+
+def test_histogram_says_which_features_make_the_most_anomalous_points_anomalous(
+    make_cell, tmp_path, capsys
+):
+    from results.cli import main
+
+    run_grid([make_cell("ocrf.OneClassRF", n_splits=1, keep_scores=True)])
+    store = RecordStore(tmp_path / "output" / "records")
+    [record] = store
+    file = scores.path_of(store, record)
+    frame = pd.read_parquet(file)
+    top = frame["anomaly_score"].idxmax()
+    assert frame["contributions"].notna().sum() == min(scores.N_EXPLAINED, len(frame))
+    capsys.readouterr()
+    assert main(["histogram", str(file), "--output", str(tmp_path)]) == 0
+    [line] = [text for text in capsys.readouterr().out.splitlines() if text.startswith(f"{top} ")]
+    name, contribution = max(frame["contributions"][top], key=lambda pair: pair[1])
+    assert f"{name} {contribution:+.3f}" in line
