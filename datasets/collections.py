@@ -69,6 +69,17 @@ def read_collection(path: Path) -> Collection | None:
     return _read(path, path.stat().st_mtime_ns)
 
 
+def find(choice: str) -> Mapping[str, Any] | None:
+    """Return the definition that ``dataset=COLLECTION/MEMBER`` chooses, or None."""
+    name, _, member = choice.partition("/")
+    for folder in (CONF, *_Collections.folders):
+        file = folder / "dataset" / f"{name}.yaml"
+        collection = read_collection(file) if member and file.is_file() else None
+        if collection is not None:
+            return collection.members.get(member)
+    return None
+
+
 def collections(folder: Path = CONF) -> list[Collection]:
     """Return the collections among the data sets of a folder that is laid out like `conf`."""
     found = map(read_collection, sorted((folder / "dataset").glob("*.yaml")))

@@ -21,6 +21,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from datasets import collections
 from runners.summary import UsageError
 
 _OVERRIDE = re.compile(r"(?:\+\+|\+|~)?(\w+)(?:[./][\w./]+)?(?:=.*)?", re.DOTALL)
@@ -153,6 +154,15 @@ class Composer:
 
         Returns None if that changes anything but the axis' own key.
         """
+        member = _member(overrides)
+        if member is not None and base.unresolved.get("dataset") == _member(first[axis]):
+            # No other file changes the data set: what Hydra would compose is what the collection
+            # says, and a collection may have many members.
+            choice = overrides[0].partition("=")[2]
+            unresolved = {**base.unresolved, axis: dict(member)}
+            return Composed(
+                unresolved, {**base.choices, axis: choice}, base.overrides, base.folders
+            )
         varied = {**first, axis: overrides}
         composed = self.compose([override for values in varied.values() for override in values])
         same = all(
@@ -160,6 +170,12 @@ class Composer:
             for part in ("unresolved", "choices")
         )
         return composed if same and axis in composed.unresolved else None
+
+
+def _member(overrides: tuple[str, ...]) -> Mapping[str, Any] | None:
+    """Return the definition of a collection's member, if overrides choose one and nothing else."""
+    name, _, choice = overrides[0].partition("=")
+    return collections.find(choice) if name == "dataset" and len(overrides) == 1 else None
 
 
 def _texts(overrides: Any) -> list[str]:

@@ -477,5 +477,17 @@ def test_globs_match_the_members_of_a_collection(composed, own_group, tmp_path):
     assert chosen("glob(mine/*)") == ["mine_one", "mine_other", "mine_two"]
     assert chosen("glob([mine/o*,pim*],exclude=[mine/other])") == ["pima", "mine_one"]
     assert chosen("mine/two,odds/cardio,wilt") == ["mine_two", "odds_cardio", "wilt"]
+    swept = composed("-m", search, "dataset=glob(mine/*)", "algorithm=lof,iforest", "seed=3")
+    single = [
+        composed(search, f"dataset=mine/{member}", f"algorithm={algorithm}", "seed=3")[0]
+        for member in ("one", "other", "two")
+        for algorithm in ("lof", "iforest")
+    ]
+    assert [cell.keys for cell in swept] == [cell.keys for cell in single]
+    assert [cell.config for cell in swept] == [cell.config for cell in single]
+    changed = ["dataset=glob(mine/*)", "algorithm=lof", "+dataset.min_distinct=2"]
+    assert [c.config["dataset"]["min_distinct"] for c in composed("-m", search, *changed)] == [
+        2
+    ] * 3
     # A collection is not a data set, and a star does not reach into it.
     assert chosen("glob([m*,o*,ad*])") == ["adult"]
