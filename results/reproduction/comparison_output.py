@@ -15,6 +15,7 @@ from results.output import Output, csv_text
 from results.published import paper
 from results.published.publication import Publication
 from results.published.reasons import UNEXPLAINED
+from results.records.files import safe_name
 from results.records.frame import Experiments
 from results.records.statuses import NA
 from results.reproduction.comparison import (
@@ -85,8 +86,9 @@ def write_comparison(
     output.remarks += unused_remarks(table, publication)
     spreads = ["published_std"] if table["published_std"].notna().any() else []
     csv = csv_text(table[[*COLUMNS, *spreads]])
-    output.write(f"tables/comparison_{publication.name}.csv", csv)
-    output.write(f"tables/comparison_{publication.name}.md", to_markdown(table, publication))
+    name = f"comparison_{safe_name(publication.name)}"
+    output.write(f"tables/{name}.csv", csv)
+    output.write(f"tables/{name}.md", to_markdown(table, publication))
     return table
 
 

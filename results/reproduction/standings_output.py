@@ -64,7 +64,7 @@ def write_standings(
                 continue
             written.append(found)
             _print(found, publication, output)
-            name = f"standings_{publication.name}_{safe_name(setting)}_{metric}"
+            name = f"standings_{safe_name(publication.name)}_{safe_name(setting)}_{metric}"
             csv = csv_text(to_frame(found))
             output.write(f"tables/{name}.csv", csv)
             output.write(f"tables/{name}.md", to_markdown(found, publication))

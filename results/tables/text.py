@@ -192,7 +192,8 @@ def print_columns(
     """Print a plain table: headings and rows, the first column to the left."""
     grid = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for i, column in enumerate(columns):
-        grid.add_column(column, justify="left" if i == 0 else "right", overflow="fold")
+        grid.add_column(Text(column), justify="left" if i == 0 else "right", overflow="fold")
     for row in rows:
-        grid.add_row(*row)
+        # A name in square brackets is a name, not rich's markup.
+        grid.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
     console.print(grid)

@@ -271,3 +271,12 @@ def test_values_are_compared_in_the_printed_scale_and_each_column_has_its_tolera
     }
     assert table["within"].tolist() == [False, False, False]
     assert table["as_run"].to_dict() == {"lof": True, "orca": True, "orca_clean": False}
+
+
+def test_names_in_square_brackets_are_printed_whole(publish, recorder, monkeypatch):
+    monkeypatch.setattr("tests.results.test_standings.PRINTED", ["A", "k-NN [bold]", "[/x]", "D"])
+    block = random_block(9)
+    write_standings(from_records(runs(["oneclassrf"], block, 9)), recorder.output, publish(block))
+    printed = recorder.text.getvalue()
+    assert "k-NN [bold]" in printed
+    assert "[/x]" in printed
