@@ -11,6 +11,7 @@ from pathlib import Path
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
+from hydra.types import RunMode
 from omegaconf import DictConfig
 
 from datasets import collections
@@ -34,7 +35,7 @@ def run_cell(config: DictConfig) -> Summary:
     """Run one cell: Hydra's task function, here and in the jobs of other launchers."""
     hydra_part = HydraConfig.get()
     chosen = hydra_part.runtime.choices.get("hydra/launcher")
-    if chosen != "grid" and "SUBMITIT_EXECUTOR" not in os.environ:
+    if chosen != "grid" and hydra_part.mode != RunMode.MULTIRUN:
         raise UsageError(f"hydra/launcher={chosen} launches the jobs of a sweep: add -m")
     factory = CellFactory(Composer(hydra_part))
     composed = Composed.from_config(config, hydra_part)

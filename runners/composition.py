@@ -78,15 +78,32 @@ class Composed:
         UsageError
             If an interpolation leads nowhere, or a mandatory value is missing.
         """
+        open_ones = self._unfinished()
         try:
             resolved = OmegaConf.to_container(
-                OmegaConf.create(self.unresolved), resolve=True, throw_on_missing=True
+                OmegaConf.create(open_ones), resolve=True, throw_on_missing=True
             )
         except OmegaConfBaseException as error:
             reason = str(error).partition("\n")[0]
             raise UsageError(f"{error.full_key}: {reason}") from error
         assert isinstance(resolved, dict)
-        return {str(name): value for name, value in resolved.items()}
+        return self.unresolved | {str(name): value for name, value in resolved.items()}
+
+    def _unfinished(self) -> Plain:
+        """Return the keys with interpolations or mandatory values, and those that they may name.
+
+        OmegaConf needs milliseconds for a whole configuration, of which little is interpolated.
+        """
+        texts = {name: str(value) for name, value in self.unresolved.items()}
+        found: set[str] = set()
+        waiting = [name for name, text in texts.items() if "${" in text or "???" in text]
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found.add(name)
+                if "${" in texts[name]:
+                    waiting += [word for word in re.findall(r"\w+", texts[name]) if word in texts]
+        return {name: value for name, value in self.unresolved.items() if name in found}
 
 
 class Composer:

@@ -1,25 +1,31 @@
-"""Compiled kernels that are older than their sources, and how they are got rid of."""
+"""Remove compiled kernels that are older than their sources."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+import platformdirs
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = (ROOT / "ocrf", ROOT / "baselines")
-_COMPILED = ("*.nbi", "*.nbc")
 
 
 def drop_stale_kernels(packages: Iterable[Path] = PACKAGES) -> int:
-    """Delete a package's compiled kernels if any of its modules is newer than one of them.
+    """Delete compiled kernels that are older than any module of the packages.
 
     numba compiles a function anew when the function's own file changes, but not when a function
-    that it calls does: after an edit, or a `git pull`, it would go on running the old code.
+    that it calls does, in another module or package: after an edit, or a `git pull`, it would go on
+    running the old code.
 
     Parameters
     ----------
     packages : iterable of Path
-        Folders of packages with kernels.
+        Folders of packages with kernels, which may call one another's.
 
     Returns
     -------
@@ -27,12 +33,34 @@ def drop_stale_kernels(packages: Iterable[Path] = PACKAGES) -> int:
         How many files were deleted.
     """
     dropped = 0
+    packages = list(packages)
+    sources = [path for package in packages for path in package.rglob("*.py")]
+    newest = max((path.stat().st_mtime_ns for path in sources), default=0)
     for package in packages:
-        sources = [path.stat().st_mtime_ns for path in package.rglob("*.py")]
-        compiled = [path for pattern in _COMPILED for path in package.rglob(pattern)]
-        if not sources or all(path.stat().st_mtime_ns >= max(sources) for path in compiled):
-            continue
-        for path in compiled:
-            path.unlink(missing_ok=True)  # another run may have thought of it too
-        dropped += len(compiled)
+        for place in _places(package):
+            compiled = [*place.glob("*.nbi"), *place.glob("*.nbc")]
+            if all(path.stat().st_mtime_ns >= newest for path in compiled):
+                continue
+            # Another run may have deleted it; from a folder that cannot be written to numba takes
+            # nothing.
+            with contextlib.suppress(OSError):
+                for path in compiled:
+                    path.unlink(missing_ok=True)
+                    dropped += 1
     return dropped
+
+
+def _places(package: Path) -> Iterator[Path]:
+    """Yield the folders in which numba may keep the kernels of a package."""
+    folders = sorted({path.parent.resolve() for path in package.rglob("*.py")})
+    yield from (folder / "__pycache__" for folder in folders)
+    elsewhere = [
+        Path(platformdirs.user_cache_dir("numba", appauthor=False)),
+        Path(tempfile.gettempdir()) / f"ocrf-kernels-{os.getuid()}",
+    ]
+    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
+        elsewhere.append(Path(chosen))
+    for folder in folders:
+        # As numba names them.
+        name = f"{folder.name}_{hashlib.sha1(str(folder).encode()).hexdigest()}"
+        yield from (place / name for place in elsewhere)

@@ -72,7 +72,15 @@ class Result:
 
 @dataclass(frozen=True)
 class Ready:
-    """The zygote has done what it was last told to do."""
+    """The zygote has done what it was last told to do.
+
+    Attributes
+    ----------
+    advice : tuple of str
+        What the user ought to know of where compiled kernels are kept.
+    """
+
+    advice: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,11 @@ import subprocess
 import sys
 import tempfile
 import uuid
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from runners.experiment import Experiment, Limits
 from runners.isolation import messages, processes
@@ -53,6 +55,10 @@ _THREAD_VARIABLES = (
     "BLIS_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
+
+
+_SHOWN: dict[Any, Any] = {}
+"""Warnings of workers that were shown, as `warnings` keeps them."""
 
 
 class WorkerDiedError(Exception):
@@ -234,8 +240,10 @@ class Worker:
                 f"a worker process ended while starting: {self._last_words()}"
             ) from None
         match answer:
-            case Ready():
-                return
+            case Ready(advice):
+                for text in advice:
+                    # Shown once, however many workers say it.
+                    warnings.warn_explicit(text, RuntimeWarning, "runners", 0, registry=_SHOWN)
             case Failed(traceback):
                 raise StartError(f"a worker process cannot start:\n{traceback}")
             case None:

@@ -24,6 +24,7 @@ import socket
 import struct
 import sys
 import traceback
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -85,11 +86,14 @@ def main() -> None:
 def _reported(control: socket.socket, step: Callable[[], None]) -> None:
     """Take a step of the start, and tell the supervisor how it went."""
     try:
-        step()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", RuntimeWarning)
+            step()
     except BaseException as error:  # the supervisor reports it and ends the run
         messages.send(control, Failed("".join(traceback.format_exception(error))))
         raise
-    messages.send(control, Ready())
+    said = dict.fromkeys(str(warning.message) for warning in caught)
+    messages.send(control, Ready(tuple(text for text in said if "NUMBA_CACHE_DIR" in text)))
 
 
 def _preload() -> None:

@@ -1,6 +1,9 @@
+"""Kernels older than their sources go, wherever numba keeps them."""
+
 import os
 
 import pytest
+from numba.core.caching import _CacheLocator
 
 from runners.kernels import drop_stale_kernels
 
@@ -32,6 +35,50 @@ def test_a_newer_module_drops_all_kernels_of_its_package(package, module):
     assert drop_stale_kernels([package]) == 2
     assert not list(package.rglob("*.nb?"))
     assert len(list(package.rglob("*.py"))) == 2
+
+
+def test_a_newer_module_drops_the_kernels_of_a_package_that_may_call_it(package, tmp_path_factory):
+    other = tmp_path_factory.mktemp("other")
+    (other / "called.py").write_text("")
+    os.utime(other / "called.py", (300, 300))
+    assert drop_stale_kernels([other, package]) == 2
+
+
+@pytest.mark.parametrize("place", ["NUMBA_CACHE_DIR", "temporary", "user"])
+def test_kernels_that_are_kept_elsewhere_are_dropped_too(
+    package, tmp_path_factory, monkeypatch, place
+):
+    folder = tmp_path_factory.mktemp("elsewhere")
+    for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    if place == "temporary":
+        monkeypatch.setattr("tempfile.tempdir", str(folder))
+        folder = folder / f"ocrf-kernels-{os.getuid()}"
+    else:
+        monkeypatch.setenv("NUMBA_CACHE_DIR" if place != "user" else "XDG_CACHE_HOME", str(folder))
+        folder = folder / "numba" if place == "user" else folder
+    subpath = _CacheLocator.get_suitable_cache_subpath(str(package / "sub" / "callee.py"))
+    kernel = folder / subpath / "callee.grow-1.py311.1.nbc"
+    kernel.parent.mkdir(parents=True)
+    kernel.write_text("")
+    other = folder / "another_0" / "x.nbc"
+    other.parent.mkdir()
+    other.write_text("")
+    os.utime(kernel, (50, 50))
+    assert drop_stale_kernels([package]) == 1
+    assert not kernel.exists()
+    assert other.exists()
+
+
+def test_kernels_that_cannot_be_removed_are_left_to_numba(package, monkeypatch):
+    """It takes nothing from a folder that it cannot write to."""
+
+    def refuse(*_, **__):
+        raise PermissionError(13, "Read-only file system")
+
+    os.utime(package / "caller.py", (300, 300))
+    monkeypatch.setattr("pathlib.Path.unlink", refuse)
+    assert drop_stale_kernels([package]) == 0
 
 
 def test_a_package_without_kernels(tmp_path):

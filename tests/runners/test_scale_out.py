@@ -37,8 +37,9 @@ def reference(tmp_path_factory):
     [
         (["runner=dask"], 2),
         (["hydra/launcher=submitit_local", "hydra.launcher.timeout_min=5"], 1),
+        (["hydra/launcher=basic"], 1),
     ],
-    ids=["dask", "submitit"],
+    ids=["dask", "submitit", "basic"],
 )
 def test_metrics_do_not_depend_on_where_they_were_made(tmp_path, reference, overrides, n_jobs):
     sandbox = Sandbox(tmp_path)
