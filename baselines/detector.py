@@ -20,9 +20,9 @@ class Detector(OutlierMixin, BaseEstimator):
     A subclass implements ``_fit`` and ``_score_samples``, which get valid float64 arrays, and may
     state in ``_automatic_offset`` where ``contamination="auto"`` puts the threshold.
 
-    Parameters that are set after `fit` count from the next `fit` on: ``_score_samples`` takes from
-    ``_at_fit`` whatever parameter it goes by. Only how much a scoring may use, such as ``n_jobs``,
-    it may take as it is now.
+    Parameters that are set after `fit` count from the next `fit` on: ``_score_samples`` reads the
+    parameters that change scores from ``_at_fit``. Those that change only the use of the machine,
+    such as ``n_jobs``, it reads as they are now.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -119,10 +119,10 @@ class Detector(OutlierMixin, BaseEstimator):
         return self._is_fitted
 
     def _start_fit(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Validate parameters and training points, and forget what an earlier fit has learnt."""
+        """Validate parameters and training points, and delete the results of an earlier fit."""
         self._validate_params()
-        # What is left of a fit that fails or is interrupted must not score: its parts, and the
-        # number of features that points are checked against, need not belong together.
+        # A fit that fails or is interrupted leaves parts that may not belong together, and they
+        # must not score points.
         self._is_fitted = False
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
@@ -178,8 +178,8 @@ class TransductiveDetector(Detector):
     def offset_(self) -> float:  # type: ignore[override]
         """Threshold: the `contamination` quantile of the training points, scored as one batch.
 
-        It is computed when asked for, since scoring is all the work there is and the scores of a
-        batch can be had without it.
+        It is computed on access: scoring is all the work there is, and a batch is scored without
+        it.
         """
         check_is_fitted(self)
         return float(np.quantile(self._score_samples(self.X_train_), self._at_fit.contamination))

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hydra.errors import HydraException, MissingConfigException
+from omegaconf.errors import OmegaConfBaseException
 from rich.console import Console
 from rich.logging import RichHandler
 from rich.markup import escape
@@ -61,9 +63,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(message)s", handlers=[handler])
     try:
         return command(words, console)
-    except DataError as error:
-        console.print(f"[red]{escape(str(error))}[/]")
-        return 2
+    except MissingConfigException as error:
+        said = f"there is no {error.missing_cfg_file}; there are {', '.join(error.options or ())}"
+    except (DataError, HydraException, OmegaConfBaseException) as error:
+        said = " ".join(str(error).split())
+    console.print(f"[red]{escape(said)}[/]", soft_wrap=True)
+    return 2
 
 
 def _configurations(overrides: Sequence[str]) -> list[tuple[Definition, Access]]:

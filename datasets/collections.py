@@ -203,8 +203,14 @@ class CollectionSource(ConfigSource):
         """Return a member's definition."""
         collection = self._collection(config_path)
         member = Path(config_path).name.removesuffix(".yaml")
-        if collection is None or member not in collection.members:
+        if collection is None:
             raise ConfigLoadError(f"Config not found : {config_path}")
+        if member not in collection.members:
+            near = suggestion(member, collection.members) or "."
+            raise HydraException(
+                f"the collection {collection.name} has no data set {member!r}{near} It has "
+                f"{', '.join(collection.members)}"
+            )
         return ConfigResult(
             provider=self.provider,
             path=f"{self.scheme()}://{self.path}",
@@ -222,12 +228,8 @@ class CollectionSource(ConfigSource):
         return len(Path(config_path).parts) == 2 and self._collection(config_path) is not None
 
     def is_config(self, config_path: str) -> bool:
-        """Tell whether a path is a member."""
-        collection = self._collection(config_path) if config_path.count("/") == 2 else None
-        return (
-            collection is not None
-            and Path(config_path).name.removesuffix(".yaml") in collection.members
-        )
+        """Tell whether a path is inside a collection; whether it is a member, loading tells."""
+        return config_path.count("/") == 2 and self._collection(config_path) is not None
 
     def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
         """Return the members of a collection."""

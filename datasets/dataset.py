@@ -21,7 +21,7 @@ class Dataset:
     name : str
         The name of its YAML file.
     X : ndarray of shape (n_samples, n_features), float64, C-contiguous
-        The features, not yet standardised: that is the protocol's business.
+        The features as they are; the protocol scales them.
     y : ndarray of shape (n_samples,), int8
         1 for an anomaly, 0 for a normal point.
     feature_names : tuple of str, length n_features

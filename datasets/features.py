@@ -86,7 +86,7 @@ def _missing(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _fill(out: NDArray[np.float64], column: pa.ChunkedArray, rows: NDArray[np.intp]) -> str:
-    """Write a column's numbers to `out`, or return why they are none."""
+    """Write a column's numbers to `out`, or return why it has none."""
     numeric = (
         pa.types.is_integer(column.type)
         or pa.types.is_floating(column.type)
@@ -230,7 +230,7 @@ def _resolve(columns: Sequence[str | int], features: pa.Table, key: str, where: 
             )
         if isinstance(column, str) and column not in names:
             raise DataError(
-                f"{where}: {key} names {column!r}, which is no feature; "
+                f"{where}: {key} names {column!r}, which is not a feature; "
                 f"the features are {listed(names)}"
             )
     resolved = [names[column] if isinstance(column, int) else column for column in columns]

@@ -1,8 +1,8 @@
 """The data home: a folder of Parquet files, one per data set, that notices damage.
 
 Beside NAME.parquet lies NAME.json with its sha256 and origin, both written under a temporary name
-and renamed. A file with no such companion was put there by hand and is taken as it is: published
-data sets are held to their digest anyway.
+and renamed. A file without such a companion was put there by hand. It is taken as it is: published
+data sets are held to their digest in any case.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class DataHome:
         except FileNotFoundError:
             raise SourceFailed(f"no {path.name} in {self.folder}") from None
         except _Damaged:
-            # Perhaps another process was between its two renames: look again when it is through.
+            # Another process may be between its two renames: look again when it has finished.
             with self._lock():
                 try:
                     return self._read(name, target)
@@ -111,7 +111,7 @@ class DataHome:
             return Stored(read_parquet(pa.BufferReader(data), target), origin)
         except (pa.ArrowException, OSError) as error:
             reason = " ".join(str(error).split())
-            raise _Damaged(f"it is no Parquet file ({len(data)} bytes): {reason}") from error
+            raise _Damaged(f"it is not a Parquet file ({len(data)} bytes): {reason}") from error
 
     def store(self, name: str, table: pa.Table, origin: str, url: str) -> None:
         """Store what a source served.
@@ -177,7 +177,7 @@ class DataHome:
 
     @contextlib.contextmanager
     def _temporary(self, name: str) -> Iterator[Path]:
-        """Yield the path of a new file in this folder; what is left there is removed."""
+        """Yield the path of a new file in this folder, and remove the file if it is still there."""
         handle, path = tempfile.mkstemp(dir=self.folder, prefix=f".{name}-", suffix=".tmp")
         os.close(handle)
         os.chmod(path, 0o644)  # others may share the data home; mkstemp makes it private
@@ -188,7 +188,7 @@ class DataHome:
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
-        """Hold off other processes; where no lock can be taken, nobody here can write either."""
+        """Hold off other processes, where the folder can be written."""
         try:
             file = (self.folder / ".lock").open("a")
         except OSError:
@@ -203,7 +203,7 @@ class DataHome:
         """Remove what killed processes left half-written."""
         if not self.folder.is_dir():
             return
-        with self._lock():  # nobody is writing
+        with self._lock():  # no other process is writing
             for path in self.folder.glob(".*.tmp"):
                 logger.warning("%s was left half-written and is removed", path)
                 with contextlib.suppress(OSError):

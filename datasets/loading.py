@@ -141,7 +141,7 @@ class Loader:
             described = {key: value for key, value in source.items() if key != "kind"}
             self.home.store(definition.stored_as, table, kind, str(described))
             return dataset
-        raise DataError(f"data set {definition.name!r}: there is no kind of source {kind!r}")
+        raise DataError(f"data set {definition.name!r}: {kind!r} is not a kind of source")
 
     def _read(self, path: Path) -> pa.Table:
         """Read a file as the definition says."""

@@ -19,7 +19,7 @@ ZEROS_MASK = np.uint64(0xFFFFFFFF)
 
 
 class Workspace(NamedTuple):
-    """What grouping needs and gives, allocated once per tree.
+    """Work space and output of `group_by_rank`, allocated once per tree.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ def group_by_rank(
         low = min(low, r)
         high = max(high, r)
     if low == high:
-        return 1  # nobody asks for the counts of a constant feature
+        return 1  # the counts of a constant feature are not used
 
     n_groups = 0
     if high - low <= SPAN_PER_POINT * size:

@@ -138,7 +138,7 @@ def _search_tree(
 
 def _range(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the columns' minima and half their widths; a constant column counts as of width 1."""
-    # Halves, because a width may overflow.
+    # Half the width, because the width may overflow.
     lower = X.min(axis=0)
     half_width = 0.5 * X.max(axis=0) - 0.5 * lower
     half_width[half_width == 0.0] = 0.5

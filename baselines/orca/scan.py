@@ -30,7 +30,7 @@ def scan(
     n_neighbors : int
         k, from 1 to n_train.
     n_report : int
-        How many of the highest scores are wanted.
+        Number of highest scores to report.
     block_size : int
         Test points scanned at a time.
 
@@ -42,9 +42,9 @@ def scan(
 
     Notes
     -----
-    With some of the training points seen, the score so far can only fall. A test point is dropped
-    as soon as it does not exceed the cutoff, the lowest of the `n_report` best scores so far, since
-    it cannot be reported any more.
+    Each further training point can only lower a score. A test point is dropped as soon as its score
+    does not exceed the cutoff, the lowest of the `n_report` highest scores found before: it cannot
+    be reported any more.
     """
     n_test = test.shape[0]
     n_train = train.shape[1]

@@ -126,7 +126,7 @@ class RandomForestClustering(TransductiveDetector):
         return proximity_sums(group_by_leaf(leaves), n_rows - n_scored)
 
     def _refuse_too_large(self, rows: NDArray[np.float64]) -> None:
-        """Raise MemoryError before the machine is brought down."""
+        """Raise MemoryError before the machine runs out of memory."""
         n_rows, n_features = rows.shape
         n_trees = self._at_fit.n_trees
         at_a_time = min(effective_n_jobs(self.n_jobs), len(self.seeds_))

@@ -38,7 +38,7 @@ def out_of_bag_leaves(
 
 
 class LeafGroups(NamedTuple):
-    """Who shares a leaf with whom, in every tree of a forest.
+    """The rows of each leaf, in every tree of a forest.
 
     Attributes
     ----------
@@ -101,15 +101,15 @@ def proximity_sums(groups: LeafGroups, first_row: int) -> NDArray[np.float64]:
 
     The proximity of two rows is the share of common leaves among the trees where both are out of
     bag, 0 if there is none, and 1 for a row and itself. One row is done at a time, and only the
-    rows that it ever shares a leaf with are touched: the memory is that of the leaves, and the time
-    is that of the pairs that do meet.
+    rows that share a leaf with it are touched: the memory is that of the leaves, and the time grows
+    with the number of pairs that share one.
 
     Parameters
     ----------
     groups : LeafGroups
-        Who shares a leaf with whom.
+        The rows of each leaf.
     first_row : int
-        Rows before this one are not wanted.
+        The sums of the rows before this one are left out.
 
     Returns
     -------

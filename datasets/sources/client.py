@@ -3,7 +3,7 @@
 The parent (`datasets.sources.remote`) writes the request as one JSON line on standard input, keeps
 that pipe open, and kills this process when its time is over. Other people's clients have time-outs
 of their own, or none; a process can be killed whatever it waits for. The answer is one JSON object
-on standard output: empty of a reason if all went well.
+on standard output; it has no `reason` if all went well.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from datasets.sources.failures import STALL_SECONDS, classify, set_time_outs
 
 def main() -> int:
     """Serve the request on standard input."""
-    # Clients print; what they print is not for the parent.
+    # Clients print on standard output, which only the answer may use.
     stdout, sys.stdout = sys.stdout, sys.stderr
     request = json.loads(sys.stdin.readline())
     threading.Thread(target=_die_with_parent, daemon=True).start()

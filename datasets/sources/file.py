@@ -63,7 +63,7 @@ def read_file(request: Request) -> pa.Table:
     file, where = request.file, request.where
     fitting = [suffix for suffix in _READERS if file.name.lower().endswith(suffix)]
     if not fitting:
-        raise DataError(f"{where}: {file} is none of {', '.join(_READERS)}")
+        raise DataError(f"{where}: {file} is not one of {', '.join(_READERS)}")
     if request.format != Format() and _READERS[fitting[0]] is not _read_csv:
         given = ", ".join(request.format.given())
         raise DataError(f"{where}: {given} are for CSV files, and {file} is not one")

@@ -31,7 +31,7 @@ def fetch(
     access : mapping
         `openml_server`, and `attempt`, the number of this attempt.
     folder : Path
-        Holds the package's cache, which does not survive a partial download.
+        Holds the package's cache, which a partial download breaks.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def fetch(
 
     openml.config.server = str(access["openml_server"])
     openml.config.set_root_cache_directory(str(folder))
-    # Attempts and pauses are the caller's: the package does not repeat after a 5xx response.
+    # The caller repeats and pauses: the package does not repeat after a 5xx response.
     openml.config.set_retry_policy("human", n_retries=1)
     identity = int(source["id"])
     with _http_errors():
@@ -77,7 +77,7 @@ def fetch(
 
 @contextlib.contextmanager
 def _http_errors() -> Iterator[None]:
-    """Let the status of a response that is no OpenML message be the error.
+    """Raise the HTTP status of a response that is not one of OpenML's messages.
 
     The package takes the body of every response other than 200 for its own XML, and loses the
     status in a KeyError when a proxy or a busy server answers with a page of HTML.

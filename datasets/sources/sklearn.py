@@ -34,14 +34,14 @@ def fetch(
     access : mapping
         `sklearn_url`: a mirror of Figshare's files, or None; scikit-learn checks their sha256.
     folder : Path
-        Holds scikit-learn's cache, ten times as large as what is needed of it.
+        Holds scikit-learn's cache, ten times as large as the part that is used.
     """
     fetcher = str(source["fetcher"])
     if access.get("sklearn_url"):
         _use_mirror(fetcher, str(access["sklearn_url"]))
     options = {"data_home": folder, "n_retries": 0}
     # The fetchers repeat a request that failed, be it with 404, and ask for one repetition at
-    # least. Repetitions are the caller's, so the check of that parameter is left out.
+    # least. Here the caller repeats, so the check of that parameter is left out.
     unchecked = config_context(skip_parameter_validation=True)
     if fetcher == "covtype":
         from sklearn.datasets import fetch_covtype
@@ -65,7 +65,7 @@ def fetch(
 
 
 def _use_mirror(fetcher: str, url: str) -> None:
-    """Let a fetcher of this process download from a mirror; it has no option for that."""
+    """Make a fetcher of this process download from a mirror: it has no option for one."""
     module: Any = importlib.import_module(f"sklearn.datasets._{fetcher}")
     file = module.ARCHIVE.url.rsplit("/", 1)[1]
     module.ARCHIVE = module.ARCHIVE._replace(url=f"{url.rstrip('/')}/{file}")

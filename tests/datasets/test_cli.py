@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -85,11 +86,21 @@ def test_digest(home, capsys):
     assert "ordered_digest: " in out
 
 
-def test_a_mistyped_name_gets_the_valid_ones(home):
-    from hydra.errors import MissingConfigException
-
-    with pytest.raises(MissingConfigException, match="pendigits"):
-        main(["dataset=pma"])
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("dataset=pma", "there is no dataset/pma; there are adbench, .*pendigits"),
+        ("dataset=adbench/cardoi", "no data set 'cardoi'; did you mean cardio"),
+        ("dataset=pima dataset.taget=x", "taget"),
+        ("data.timeuot=3", "timeuot"),
+        ("dataset=[", "."),
+    ],
+)
+def test_a_mistyped_word_is_said_in_one_line(word, said, home, capsys):
+    assert main(word.split()) == 2
+    out = capsys.readouterr().out
+    assert out.count("\n") == 1
+    assert re.search(said, out)
 
 
 def test_fetch_fills_the_home_and_names_what_it_cannot_have(

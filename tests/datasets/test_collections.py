@@ -118,8 +118,8 @@ def test_a_collection_that_is_not_valid(text, message, describe):
 def test_the_collection_itself_is_no_data_set():
     with pytest.raises(DataError, match=r"'adbench' is a collection; .*dataset=adbench/MEMBER"):
         load(compose(["dataset=adbench"])["dataset"])
-    with pytest.raises(HydraException, match="adbench/nothing"):
-        compose(["dataset=adbench/nothing"])
+    with pytest.raises(HydraException, match=r"has no data set 'cardoi'; did you mean cardio"):
+        compose(["dataset=adbench/cardoi"])
 
 
 def test_the_projects_collections_are_valid():

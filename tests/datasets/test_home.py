@@ -91,7 +91,7 @@ def test_damage_is_noticed_without_a_companion(damage, home, table):
     home.folder.mkdir(parents=True)
     pq.write_table(table, home.path("it"))
     damage(home.path("it"))
-    with pytest.raises(SourceFailed, match="is damaged: it is no Parquet file"):
+    with pytest.raises(SourceFailed, match="is damaged: it is not a Parquet file"):
         home.read("it", None)
 
 

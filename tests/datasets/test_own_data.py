@@ -205,8 +205,8 @@ def test_integers_that_are_no_floats_become_the_nearest(suffix, number, tmp_path
         ("a,label\n", {}, "0 rows are left"),
         ("", {}, "has no header line"),
         ("a,b,a\n1,2,0\n", {}, "column name 'a' occurs 2 times"),
-        (TABLE, {"drop_columns": ["c"]}, "drop_columns names 'c', which is no feature"),
-        (TABLE, {"keep_columns": ["label"]}, "keep_columns names 'label', which is no feature"),
+        (TABLE, {"drop_columns": ["c"]}, "drop_columns names 'c', which is not a feature"),
+        (TABLE, {"keep_columns": ["label"]}, "keep_columns names 'label', which is not a feature"),
         (TABLE, {"keep_columns": [0, "a"]}, "keep_columns lists the column 'a' 2 times"),
         (TABLE, {"keep_columns": ["b", "b", "b"]}, "keep_columns lists the column 'b' 3 times"),
         (TABLE, {"drop_columns": [0, "a"]}, "drop_columns lists the column 'a' 2 times"),
@@ -235,7 +235,7 @@ def test_no_such_file(tmp_path):
 
 
 def test_an_unknown_format(tmp_path):
-    with pytest.raises(DataError, match=r"my\.xlsx is none of \.csv, .*\.parquet, \.arff"):
+    with pytest.raises(DataError, match=r"my\.xlsx is not one of \.csv, .*\.parquet, \.arff"):
         own(write(tmp_path, "", "my.xlsx"))
 
 
