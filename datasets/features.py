@@ -162,18 +162,24 @@ def _in_hydra(name: str) -> str:
 
 
 def _refuse_index(features: pa.Table, definition: Definition, where: str) -> None:
-    """Refuse a column without a name that numbers the rows: an index that was saved as data."""
-    for name in features.column_names:
-        if is_saved_index(name, features[name]):
-            raise DataError(
-                f"{where}: the column {name!r} numbers the rows, as an index does that was saved "
-                f"with the data; leave it out with {_dropping([name], definition)}, or list the "
-                "features, this one among them, in keep_columns"
-            )
+    """Refuse columns without a name that number the rows: an index that was saved as data."""
+    found = [name for name in features.column_names if is_saved_index(name, features[name])]
+    if found:
+        columns = f"columns {listed(found)} number"
+        if len(found) == 1:
+            columns = f"column {found[0]!r} numbers"
+        raise DataError(
+            f"{where}: the {columns} the rows, as an index does that was saved with the data; "
+            f"leave out with {_dropping(found, definition)}"
+            ", or list the features, with the index, in keep_columns"
+        )
 
 
 def is_saved_index(name: str, column: pa.ChunkedArray) -> bool:
-    """Tell whether a column without a name holds consecutive integers in some order."""
+    """Tell whether a column without a name holds another whole number in each row.
+
+    Those of a table that was shuffled, or sampled, before it was saved are not consecutive.
+    """
     if not _NAME_OF_INDEX.fullmatch(name):
         return False
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
@@ -185,8 +191,8 @@ def is_saved_index(name: str, column: pa.ChunkedArray) -> bool:
         return False
     if len(column) < 2 or column.null_count:
         return False
-    values = np.sort(column.to_numpy().astype(float))
-    return bool((np.diff(values) == 1.0).all())
+    values = column.to_numpy().astype(float)
+    return bool((values == np.floor(values)).all()) and len(np.unique(values)) == len(values)
 
 
 def notes_on(

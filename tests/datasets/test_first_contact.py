@@ -64,10 +64,11 @@ def test_the_index_of_a_file_in_the_data_home_goes(tmp_path):
     assert dataset.feature_names == ("a", "b")
 
 
-@pytest.mark.parametrize("order", ["shuffled", "sorted"])
+@pytest.mark.parametrize("order", ["shuffled", "sorted", "sampled"])
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
 def test_an_index_saved_as_a_column_is_refused(order, suffix, tmp_path):
-    frame = shuffled() if order == "shuffled" else shuffled().sort_index()
+    frame = shuffled() if order != "sorted" else shuffled().sort_index()
+    frame = frame.iloc[::2] if order == "sampled" else frame
     path = tmp_path / f"my.{suffix}"
     if suffix == "parquet":
         frame.reset_index(names="Unnamed: 0").to_parquet(path)
@@ -81,6 +82,13 @@ def test_an_index_saved_as_a_column_is_refused(order, suffix, tmp_path):
     assert own(path, drop_columns=["Unnamed: 0"]).feature_names == ("a", "b")
     assert own(path, drop_columns=[0]).feature_names == ("a", "b")
     assert own(path, keep_columns=[0, 1]).feature_names == ("Unnamed: 0", "a")
+
+
+def test_all_levels_of_an_index_are_named_at_once(tmp_path):
+    frame = shuffled().assign(x=range(60), y=range(60, 0, -1)).set_index(["x", "y"])
+    frame.to_csv(tmp_path / "my.csv", index_label=["", ""])
+    with pytest.raises(DataError, match=r"'Unnamed: 0', 'Unnamed: 1' number the rows"):
+        own(tmp_path / "my.csv")
 
 
 def test_a_last_column_that_numbers_the_rows_is_no_label(write):
