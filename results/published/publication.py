@@ -12,6 +12,7 @@ from results.published import description as of_description
 from results.published import reasons as of_reasons
 from results.published import values as of_values
 from results.published.description import Description, hint, read_description
+from results.published.names import Names
 from results.published.reasons import Reason, read_reasons
 from results.published.values import read_values
 
@@ -123,7 +124,7 @@ def load_publication(
     values = read_values(folder / of_values.FILE_NAME, description)
     roots = (CONF, *searchpath)
     names = {
-        group: _configured(group, roots) | (known or {}).get(group, set())
+        group: Names(group, roots, (known or {}).get(group, ()))
         for group in ("protocol", "algorithm", "dataset")
     }
     _check_our_names(folder / of_description.FILE_NAME, description, roots, names)
@@ -180,12 +181,8 @@ def _datasets(description: Description, values: pd.DataFrame) -> dict[str, str]:
     return description.datasets
 
 
-def _configured(group: str, roots: Sequence[Path]) -> set[str]:
-    return {file.stem for root in roots for file in (root / group).glob("*.yaml")}
-
-
 def _check_our_names(
-    path: Path, description: Description, roots: Sequence[Path], known: Mapping[str, set[str]]
+    path: Path, description: Description, roots: Sequence[Path], known: Mapping[str, Names]
 ) -> None:
     """Refuse algorithms and protocols that are configured nowhere and have no record.
 
@@ -201,5 +198,5 @@ def _check_our_names(
         if absent := [name for name in names if name not in known[group]]:
             raise ValueError(
                 f"{path}: there is no {group} {absent[0]!r} in {places}, nor among the records"
-                f"{hint(absent[0], sorted(known[group]))}"
+                f"{hint(absent[0], known[group].known)}"
             )

@@ -12,6 +12,7 @@ from results.aggregate import make_cells
 from results.cli import main
 from results.published import paper
 from results.published.description import Description, Tolerance
+from results.published.names import Names
 from results.published.publication import load_publication, publication_names
 from results.published.values import read_values
 from results.records.frame import from_records
@@ -435,3 +436,17 @@ def test_a_metric_that_was_not_recorded_is_marked(tmp_path):
     row = table.loc[("Pima Indians", "iforest", "precision_at_n")]
     assert (row["verdict"], row["mark"]) == ("ours NA", "--")
     assert table.loc[("Pima Indians", "iforest", "roc_auc"), "mark"] == ""
+
+
+def test_members_of_collections_are_configured_data_sets(tmp_path):
+    assert not load_publication("dte2024").unknown
+    assert not load_publication("pyod2019").unknown
+    folder = tmp_path / "mine" / "dataset"
+    folder.mkdir(parents=True)
+    (folder / "wafers.yaml").write_text("collection: {path: '/data/{member}.csv'}\n")
+    (folder / "other.yaml").write_text(
+        "name: o\ncollection: {names: '{member} (o)', path: x, members: [a, b]}\n"
+    )
+    names = Names("dataset", [tmp_path / "mine"], ["pima"])
+    assert [name in names for name in ("wafers_1", "a (o)", "pima")] == [True] * 3
+    assert [name in names for name in ("wafers", "c (o)", "o_a")] == [False] * 3

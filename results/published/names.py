@@ -1,0 +1,48 @@
+"""The names of data sets, algorithms and protocols that folders like ``conf/`` configure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from omegaconf import DictConfig, OmegaConf
+
+#: The place of a member's name in the names of a collection, and where members are not listed.
+_MEMBER, _ANY = "{member}", "*"
+
+
+class Names:
+    """The names of one group, and patterns for those of files that are not looked at.
+
+    Parameters
+    ----------
+    group : {"dataset", "algorithm", "protocol"}
+    roots : sequence of Path
+        Folders like ``conf/``.
+    more : iterable of str
+        Further names: those of records.
+    """
+
+    def __init__(self, group: str, roots: Sequence[Path], more: Iterable[str] = ()):
+        files = [file for root in roots for file in sorted((root / group).glob("*.yaml"))]
+        self.known = sorted({name for file in files for name in _names_in(file)} | set(more))
+
+    def __contains__(self, name: str) -> bool:
+        return any(name == known or fnmatchcase(name, known) for known in self.known)
+
+
+def _names_in(file: Path) -> Iterator[str]:
+    """Yield the name of a configuration, or those of a collection's members."""
+    if "collection:" not in file.read_text(encoding="utf-8"):
+        yield file.stem
+        return
+    config = OmegaConf.load(file)
+    if not isinstance(config, DictConfig) or not isinstance(config.get("collection"), DictConfig):
+        yield file.stem
+        return
+    collection = config["collection"]
+    names = str(collection.get("names", f"{config.get('name', file.stem)}_{_MEMBER}"))
+    # Without a list the members are the files of a folder, perhaps on another machine.
+    for member in collection.get("members") or (_ANY,):
+        yield names.replace(_MEMBER, str(member))
