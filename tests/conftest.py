@@ -6,8 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from runners.kernels import drop_stale_kernels
+
+# No test bounds wall-clock time: a machine may be busy.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 
 def pytest_configure(config: pytest.Config) -> None:

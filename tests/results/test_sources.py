@@ -90,9 +90,9 @@ def test_unpacking_where_no_command_would_look_is_refused(store, tmp_path, refus
     pack([make_record()], file)
     before = sorted(file.parent.iterdir())
     assert "folder of packed files (p.parquet)" in refused("unpack", file, "--records", file.parent)
-    assert "is none" in refused("unpack", file, "--records", tmp_path / "b.parquet")
+    assert "is not" in refused("unpack", file, "--records", tmp_path / "b.parquet")
     (tmp_path / "text").write_text("")
-    assert "is none" in refused("unpack", file, "--records", tmp_path / "text")
+    assert "is not" in refused("unpack", file, "--records", tmp_path / "text")
     assert sorted(file.parent.iterdir()) == before
 
 
