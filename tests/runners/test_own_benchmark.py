@@ -1,0 +1,58 @@
+"""The files that conf/README.md shows whole: written as they stand, they are a benchmark."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from results.published.publication import load_publication
+
+README = Path(__file__).resolve().parents[2] / "conf" / "README.md"
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """The files of the document, below tmp_path, and tables that they describe."""
+    text = README.read_text(encoding="utf-8").replace("/data/", f"{tmp_path}/data/")
+    found = re.findall(r"`mine/([\w/.]+\.yaml)`.*?```yaml\n(.*?)```", text, re.DOTALL)
+    assert [Path(name).parts[0] for name, _ in found] == [
+        *("dataset", "dataset", "protocol", "published", "grid")
+    ]
+    for name, content in found:
+        (tmp_path / "mine" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "mine" / name).write_text(content)
+    values = re.findall(r"```csv\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "mine" / "published" / "wafers2021" / "values.csv").write_text(values[0])
+    rng = np.random.default_rng(0)
+    for name in ("lab", "plants/north", "plants/south", "plants/test1"):
+        frame = pd.DataFrame(rng.random((60, 2)), columns=["a", "b"]).assign(lot="x")
+        path = tmp_path / "data" / f"{name}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        frame.assign(verdict=["fine"] * 50 + ["scratched", "cracked"] * 5).to_csv(path, index=False)
+    return tmp_path / "mine"
+
+
+def test_the_grid_has_its_cells(mine, composed):
+    cells = composed(f"hydra.searchpath=[file://{mine}]", "grid=wafers2021")
+    assert [(cell.dataset, cell.algorithm) for cell in cells] == [
+        ("plant_north", "lof"),
+        ("plant_north", "iforest"),
+        ("plant_south", "lof"),
+        ("plant_south", "iforest"),
+    ]
+    assert {(cell.setting, cell.protocol, cell.n_splits) for cell in cells} == {
+        ("outlier", "wafers2021", 3)
+    }
+    single = composed(f"hydra.searchpath=[file://{mine}]", "dataset=lab", "algorithm=lof")
+    assert single[0].dataset == "lab"
+
+
+def test_the_published_table_names_what_the_grid_runs(mine, composed):
+    publication = load_publication("wafers2021", [mine])
+    cells = composed(f"hydra.searchpath=[file://{mine}]", "grid=wafers2021")
+    description = publication.description
+    assert set(description.datasets.values()) == {cell.dataset for cell in cells}
