@@ -33,7 +33,7 @@ def test_random_state_is_handed_on(points: np.ndarray) -> None:
 
 
 def test_unknown_detector_is_answered_with_those_there_are(points: np.ndarray) -> None:
-    with pytest.raises(ValueError, match=r"no detector 'ECD'; it has ABOD, .*ECOD, .*VAE"):
+    with pytest.raises(ValueError, match=r"no detector 'ECD'; .*it has ABOD, .*ECOD, .*VAE"):
         PyODDetector("ECD").fit(points)
 
 
