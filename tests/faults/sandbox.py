@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CONF = Path(__file__).parent / "conf"
 _MARK = "OCRF_FAULTS"
 _N_ROWS, _N_ABNORMAL = 120, 10
-RUN_SECONDS = 300.0  # for a run of a small grid; a hang is a finding
+RUN_SECONDS = 900.0  # for a run of a small grid; a hang is a finding
 
 
 class Sandbox:
@@ -42,6 +42,8 @@ class Sandbox:
         self.fits = folder / "fits.log"
         self.data = folder / "data.csv"
         self.path: Path | None = None  # a folder from which detectors are imported
+        self.root = ROOT
+        self.environment: dict[str, str] = {}
         folder.mkdir(parents=True, exist_ok=True)
         rng = np.random.default_rng(0)
         X = rng.standard_normal((_N_ROWS, 3))
@@ -58,6 +60,7 @@ class Sandbox:
     ) -> subprocess.Popen[str]:
         """Start a sweep over this folder's data."""
         environment = os.environ | {_MARK: self.mark, "OCRF_FITS": str(self.fits)}
+        environment |= self.environment
         environment.pop("OCRF_MENDED", None)
         if self.path is not None:
             path = os.environ.get("PYTHONPATH", "")
@@ -73,7 +76,7 @@ class Sandbox:
         ]
         return subprocess.Popen(
             command,
-            cwd=ROOT,
+            cwd=self.root,
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -229,6 +232,25 @@ def tmpfs(path: Path, size: str) -> Iterator[None]:
     if done.returncode:
         raise PermissionError("mounting a tmpfs needs root")
     try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(path)], check=True)
+
+
+@contextlib.contextmanager
+def read_only_checkout(path: Path) -> Iterator[None]:
+    """Show this checkout at another place, where it cannot be written to; only root may.
+
+    Raises
+    ------
+    PermissionError
+        If that is not allowed here.
+    """
+    path.mkdir(parents=True, exist_ok=True)
+    if subprocess.run(["mount", "--bind", str(ROOT), str(path)], capture_output=True).returncode:
+        raise PermissionError("mounting a folder needs root")
+    try:
+        subprocess.run(["mount", "-o", "remount,ro,bind", str(path)], check=True)
         yield
     finally:
         subprocess.run(["umount", "-l", str(path)], check=True)

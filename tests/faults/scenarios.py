@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tests.faults.sandbox import Findings, Sandbox, remount, tmpfs, wait_for
+from tests.faults.sandbox import Findings, Sandbox, read_only_checkout, remount, tmpfs, wait_for
 
 TIMEOUT = 3.0
 MEMORY_LIMIT_GB = 0.3
@@ -339,6 +339,32 @@ def shadowed_name(folder: Path) -> Findings:
     return _refused(folder / "grid", search, words=[str(path), "conf/dataset/pima.yaml"])
 
 
+def checkout_read_only(folder: Path) -> Findings:
+    """Run from a checkout that cannot be written to, without a home; kernels go elsewhere."""
+    sandbox, findings = Sandbox(folder / "grid"), Findings()
+    temporary = folder / "tmp"
+    temporary.mkdir()
+    sandbox.root = folder / "checkout"
+    sandbox.environment = {
+        "HOME": "/proc/none",  # where not even root can make a folder
+        "XDG_CACHE_HOME": "/proc/none",
+        "NUMBA_CACHE_DIR": "",
+        "TMPDIR": str(temporary),
+    }
+    with read_only_checkout(sandbox.root):
+        # Every kernel is compiled.
+        options = ("algorithm=iforest", "n_splits=2", "runner.preparation_timeout=3600")
+        finished = sandbox.run(*options, n_jobs=1)
+        findings.check("exit", finished.status, 0)
+        said = finished.output.count("NUMBA_CACHE_DIR")
+        findings.check("advice given", said, 1)
+        findings.check("records", dict(sandbox.statuses()), {"ok": 2})
+        kept = len(list(temporary.glob("ocrf-kernels-*/*/*.nbc")))
+        findings.require(kept > 0, "kernels kept elsewhere", f"no kernels: {finished.output}")
+        findings.check("processes left", sandbox.left_behind(), 0)
+    return findings
+
+
 _OWN = """
 from tests.faults.detectors import Healthy
 
@@ -375,9 +401,10 @@ def zygote_stopped(folder: Path) -> Findings:
     """Stop a worker process for good; the run goes on without it."""
     sandbox, findings = Sandbox(folder), Findings()
     grid = ("algorithm=healthy", "setting=novelty,outlier", "n_splits=4")
-    options = ("algorithm.seconds=0.7", "runner.preparation_timeout=20", "seed=0,1")
+    options = ("algorithm.seconds=0.7", "runner.preparation_timeout=30", "seed=0,1")
+    sandbox.run("algorithm=healthy", "n_splits=1", "seed=7")  # in which kernels may be compiled
     process = sandbox.start(*grid, *options)
-    sandbox.wait_for_fits(1)
+    sandbox.wait_for_fits(2)
     zygotes = [
         pid for pid in sandbox.of_command("runners.isolation.zygote") if _parent(pid) == process.pid
     ]
@@ -385,7 +412,7 @@ def zygote_stopped(folder: Path) -> Findings:
     finished = sandbox.finish(process)
     findings.check("exit", finished.status, 0)
     found = dict(sandbox.statuses())
-    findings.require(found == {"ok": 16}, "grid complete", f"grid {found}\n{finished.output}")
+    findings.require(found == {"ok": 17}, "grid complete", f"grid {found}\n{finished.output}")
     findings.check("processes left", sandbox.left_behind(), 0)
     return findings
 
@@ -436,6 +463,7 @@ SCENARIOS: Final[Mapping[str, tuple[str, Callable[[Path], Findings]]]] = {
     "SIGTERM": ("ends now, exit 143", terminated),
     "full disk": ("stops with a message, exit 3", disk_full),
     "read-only store": ("does not begin, exit 2", store_read_only),
+    "read-only checkout": ("runs, with one advice", checkout_read_only),
     "two runs at once": ("each experiment run once", two_runs),
     "corrupted record": ("named, and run again", record_corrupted),
     "records of odd values": ("named, and run again", record_odd),

@@ -46,7 +46,7 @@ def make_cell(table, tmp_path):
                 "memory_limit_gb": None,
                 "run_all_splits": False,
                 "retry": None,
-                "preparation_timeout": 60.0,
+                "preparation_timeout": 600.0,  # kernels may have to be compiled
                 "keep_scores": False,
                 "progress": "none",
             }

@@ -109,7 +109,7 @@ def test_an_algorithm_that_cannot_be_built_is_refused(make_cell, algorithm, word
 @pytest.mark.parametrize("name", ["EndsTheProcess", "Hangs"])
 def test_what_a_check_cannot_tell_is_left_to_the_experiments(make_cell, name):
     algorithm = {"_target_": f"{__name__}.{name}"}
-    cell = make_cell(name="mine", preparation_timeout=1.0 if name == "Hangs" else 60.0)
+    cell = make_cell(name="mine", preparation_timeout=5.0 if name == "Hangs" else 600.0)
     check_inputs([replace(cell, config={**cell.config, "algorithm": algorithm})])
 
 
