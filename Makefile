@@ -13,7 +13,7 @@ TESTS      ?=
 JOBS       ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup benchmark data tables figures report published theory speed faults test test-minimum lint format lock clean
+.PHONY: help setup benchmark replay data tables figures report published theory speed faults test test-minimum lint format lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,10 @@ $(INSTALLED): requirements.lock pyproject.toml
 benchmark: $(INSTALLED) ## Run a grid and print its tables (GRID=paper ARGS="algorithm=iforest,lof")
 	$(PY) -m runners grid=$(GRID) output=$(OUTPUT) $(ARGS); status=$$?; \
 	$(PY) -m results tables --output $(OUTPUT) && exit $$status
+
+replay: $(INSTALLED) ## Replay the paper's tables on three bundled data sets, value by value, without a network
+	$(PY) -m runners grid=replayed_bundled output=$(OUTPUT)/replay $(ARGS)
+	$(PY) -m results replay --output $(OUTPUT)/replay
 
 data: $(INSTALLED) ## Fetch every data set into the data home, for machines without a network
 	$(PY) -m datasets fetch $(ARGS)

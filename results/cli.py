@@ -81,6 +81,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     published_options(standings)
     metrics_option(standings, "those of the publication")
+    add(
+        "replay",
+        _replay,
+        "show the paper's tables replayed from their random stream, value by value",
+    )
     add("report", _report, "write report.html: everything in one file")
     add("departures", _departures, "show the effect of each departure of the published protocol")
     reproduction = add(
@@ -185,6 +190,12 @@ def _compare(options: argparse.Namespace, output: Output) -> None:
     experiments = _load(options, output)
     publication = _publication(options, experiments)
     write_comparison(experiments, output, publication, every_cell=options.cells)
+
+
+def _replay(options: argparse.Namespace, output: Output) -> None:
+    from results.reproduction.replay import write_replay
+
+    write_replay(_load(options, output), output)
 
 
 def _standings(options: argparse.Namespace, output: Output) -> None:

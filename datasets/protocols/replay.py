@@ -100,10 +100,6 @@ class Stream(Strict):
             raise ValueError(f"stops names {unknown[0]!r}, which has no position")
         return self
 
-    def n_splits(self, dataset: str) -> int:
-        """Return how many splits of a data set took from the stream."""
-        return self.stops[dataset].after if dataset in self.stops else N_SPLITS
-
     def at(self, dataset: str) -> np.random.RandomState:
         """Return the generator as the first step of a data set finds it."""
         generator = np.random.RandomState(self.seed)
@@ -174,7 +170,7 @@ def replay(
     Raises
     ------
     ValueError
-        If the stream has no such data set or split.
+        If the stream has no such data set or split, or its experiments were stopped.
     """
     assert protocol.generator.stream is not None  # the schema sees to it
     stream = load_stream(protocol.generator.stream, str(setting["name"]))
@@ -183,11 +179,14 @@ def replay(
             f"the stream of {protocol.generator.stream!r} has no data set {dataset.name!r}; it has "
             f"{', '.join(stream.positions)}"
         )
-    if split >= stream.n_splits(dataset.name):
+    if dataset.name in stream.stops:
         raise ValueError(
-            f"data set {dataset.name!r} has {stream.n_splits(dataset.name)} splits in the stream "
-            f"of {protocol.generator.stream!r}, so there is no split {split}"
+            f"the limit of 1800 s struck in experiment {stream.stops[dataset.name].after} of "
+            f"{protocol.generator.stream!r} on {dataset.name!r}: the tables say NA, and there is "
+            "nothing to replay"
         )
+    if split >= N_SPLITS:
+        raise ValueError(f"the stream has {N_SPLITS} splits of a data set; there is none {split}")
     keep = bool(setting["anomalies_in_train"])
     generator = stream.at(dataset.name)
     rows, order = begin(dataset.y, protocol, generator)

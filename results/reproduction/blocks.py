@@ -18,6 +18,7 @@ from results.reproduction.comparison_output import headline, summary_rows, with_
 from results.reproduction.conclusions import conclusions_table
 from results.reproduction.departures import effects
 from results.reproduction.departures_output import rows_of, to_markdown
+from results.reproduction.replay import readme_block, replay_block
 from results.reproduction.subsets import subsets_table
 from results.statistics.rank_tests import matrix
 from results.status import failures, missing_remarks
@@ -39,6 +40,8 @@ def make_blocks(
     table = compare(cells)
     explained, unused = explain(table, reasons) if len(table) else ([], [])
     makers: dict[str, Callable[[], str]] = {
+        "replay": lambda: replay_block(cells),
+        "replay_summary": lambda: readme_block(cells),
         "summary": lambda: _summary(table, explained, reasons),
         "machine": lambda: _machine(experiments.frame),
         "missing": lambda: _missing(experiments.frame, cells),

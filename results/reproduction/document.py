@@ -29,6 +29,10 @@ A value counts as reproduced when it lies within .02 of ours or within two stand
 ours over the splits, whichever is more. The spread in the tables below is one such standard
 deviation.
 
+## The published tables, replayed
+
+{replay}
+
 ## Summary
 
 {summary}

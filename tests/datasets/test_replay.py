@@ -145,14 +145,18 @@ def test_positions_follow_from_the_data_sets_before(name, data_home):
         if stream.positions[following].origin != "derived":
             continue  # the rows of the data set before do not stand as they did
         table = _table(dataset, str(data_home))
-        last = stream.n_splits(dataset) - 1
-        made = replay.replay(table, protocol, SETTINGS[setting], last)
-        n_train = len(made.train)
-        if setting == "novelty":
-            n_train = int(np.count_nonzero(table.y[made.train] == 0))
-        replay.draw(stream.draws, made.stream, n_train)
+        generator = stream.at(dataset)
+        _, order = replay.begin(table.y, protocol, generator)
+        stop = stream.stops.get(dataset)
+        for _ in range(stop.after if stop else N_SPLITS):
+            order = order[replay.shuffled(generator, len(order))]
+            train, _ = replay.cut(order, protocol)
+            n_train = len(train)
+            if setting == "novelty":
+                n_train = int(np.count_nonzero(table.y[train] == 0))
+            replay.draw(stream.draws, generator, n_train)
         np.testing.assert_array_equal(
-            made.stream.randint(2**31, size=8), stream.at(following).randint(2**31, size=8)
+            generator.randint(2**31, size=8), stream.at(following).randint(2**31, size=8)
         )
 
 
@@ -190,8 +194,11 @@ def test_what_cannot_be_replayed_is_refused():
     with pytest.raises(ValueError, match="stream of 'lof' has no data set 'nowhere'"):
         make_split(table, setting=SETTINGS["novelty"], protocol=lof, seed=0, split=0)
     stopped = made("http", 50, 5, 0)
-    with pytest.raises(ValueError, match="'http' has 6 splits in the stream of 'lof'"):
-        make_split(stopped, setting=SETTINGS["novelty"], protocol=lof, seed=0, split=6)
+    with pytest.raises(ValueError, match=r"struck in experiment 6 of 'lof' on 'http'.*NA"):
+        make_split(stopped, setting=SETTINGS["novelty"], protocol=lof, seed=0, split=0)
+    small = load(*(compose(["dataset=pima"])[group] for group in ("dataset", "data")))
+    with pytest.raises(ValueError, match="10 splits of a data set; there is none 10"):
+        make_split(small, setting=SETTINGS["novelty"], protocol=lof, seed=0, split=10)
 
 
 @pytest.mark.parametrize(
