@@ -100,12 +100,12 @@ def draw_afresh(tmp_path_factory):
         patch.setattr(sys, "path", [*sys.path, str(folder)])
         workers = [Worker(threads=1), Worker(threads=1)]
 
-    def draw(cell, split, which):
-        return workers[which].run(Experiment(cell, split), Limits(20))
+        def draw(cell, split, which):
+            return workers[which].run(Experiment(cell, split), Limits(20))
 
-    yield draw
-    for worker in workers:
-        worker.close()
+        yield draw
+        for worker in workers:
+            worker.close()
 
 
 @pytest.mark.parametrize("name", ["FromNumpy", "FromPython", "WhenBuilt"])
