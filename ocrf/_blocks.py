@@ -60,6 +60,7 @@ def _new_work_space(shape: tuple[int, int], parameters: TreeParameters) -> WorkS
                 columns=(d + 1, np.uint32),
                 members=keys,
                 marked=(m, np.uint8),
+                weights=(m if parameters.is_weighted else 0, np.float64),
                 keys=keys,
             ),
             sorting=SortSpace(**_arrays(order=keys, keys=keys, counts=(N_COUNTS, np.uint32))),
@@ -119,7 +120,7 @@ def _grow_block(
         # Nearly all trees have far fewer nodes than they may have; nodes that are not written to
         # take no memory.
         room = min((n_trees - grown) * most, max(most + most // 4, _ROOM))
-        nodes = room_for_nodes(room)
+        nodes = room_for_nodes(room, parameters.is_weighted)
         some = slice(grown, grown + len(importances))
         n_grown = grow_trees(
             data,

@@ -33,7 +33,7 @@ def log_ratio(part: float, whole: float) -> float:
 
 @kernel
 def find_root_box(X: np.ndarray, rows: np.ndarray, columns: np.ndarray, box: Box) -> None:
-    """Set a box to the bounding box of a sub-sample.
+    """Set a box to the bounding box of the values that a sub-sample has.
 
     Parameters
     ----------
@@ -46,13 +46,14 @@ def find_root_box(X: np.ndarray, rows: np.ndarray, columns: np.ndarray, box: Box
     lower, upper = box.lower, box.upper
     d, m = lower.shape[0], rows.shape[0] - 1
     for j in range(d):
-        lower[j] = upper[j] = X[rows[0], columns[j]]
-    for i in range(1, m):
+        lower[j], upper[j] = np.inf, -np.inf
+    for i in range(m):
         row = X[rows[i]]
         for j in range(d):
+            # A missing value is neither smaller nor larger.
             value = row[columns[j]]
-            lower[j] = min(lower[j], value)
-            upper[j] = max(upper[j], value)
+            lower[j] = value if value < lower[j] else lower[j]
+            upper[j] = value if value > upper[j] else upper[j]
 
 
 @kernel(error_model="numpy")

@@ -8,11 +8,20 @@ import numpy as np
 
 from ._boxes import Box, enter_box, find_root_box, forget_constants, log_ratio, root_log_volume
 from ._criterion import n_hidden_outliers, proxy_decrease
-from ._partitioner import Points, copy_points, partition_orders, sort_members, sort_root
+from ._partitioner import (
+    Points,
+    copy_points,
+    distribute_marked,
+    mark_left,
+    partition_orders,
+    sort_members,
+    sort_root,
+)
 from ._sampling import STREAM_NODES, derive, draw_features, draw_gamma, draw_samples, next_below
-from ._sorting import RankedData
-from ._splitter import Search, Sorted, best_split
-from ._tree import SHIFT, Nodes
+from ._sorting import RankedData, count_present
+from ._splitter import Search, Sorted, best_split, best_weighted_split
+from ._traversal import MISSING_RIGHT, SHIFT
+from ._tree import Nodes
 from .kernels import kernel
 
 # Pending nodes of a depth-first walk that takes the smaller child first: at most log2 of the
@@ -40,6 +49,8 @@ class TreeParameters(NamedTuple):
     min_log_density: float  # a node at or beyond either is a leaf; infinite for no bound
     max_log_density: float
     sort_node_by_node: bool  # `_partitioner`
+    is_weighted: bool  # points have weights or lack values: `best_weighted_split`
+    missing_rule: int  # of MISSING_RULES
 
 
 class Features(NamedTuple):
@@ -84,13 +95,31 @@ def most_nodes(parameters: TreeParameters) -> int:
 
 @kernel(inline="always", error_model="numpy")
 def _is_leaf(
-    parameters: TreeParameters, depth: int, n: int, log_m: float, log_volume: float
+    parameters: TreeParameters, depth: int, n: float, log_m: float, log_volume: float
 ) -> bool:
     """Tell whether a rule keeps a node of n points from being split."""
     if depth >= parameters.max_depth or n < parameters.min_samples_split:
         return True
-    log_density = np.log(float(n)) - log_m - log_volume
+    log_density = np.log(n) - log_m - log_volume
     return log_density <= parameters.min_log_density or log_density >= parameters.max_log_density
+
+
+@kernel
+def _differ_where_present(column: np.ndarray, order: np.ndarray) -> bool:
+    """Tell whether points in ascending order have two different values at least."""
+    n_present = count_present(column, order)
+    return n_present > 1 and column[order[0]] != column[order[n_present - 1]]
+
+
+@kernel
+def _gather_weights(data: RankedData, points: Points) -> float:
+    """Copy the weights of a tree's points, and return their sum."""
+    total = 0.0
+    for i in range(points.weights.shape[0]):
+        weight = data.weights[points.rows[i]] if data.weights.shape[0] > 0 else 1.0
+        points.weights[i] = weight
+        total += weight
+    return total
 
 
 @kernel(inline="always", error_model="numpy")
@@ -132,8 +161,12 @@ def _draw_searched(
         if differ and node_by_node:
             differ = sort_members(data, points, j, slot, start, end)
             work.slot_lower[slot], work.slot_upper[slot] = lower[j], upper[j]
-        elif differ:
+        elif differ and not parameters.is_weighted:
             differ = values[j, orders[buffer, j, start]] != values[j, orders[buffer, j, end - 1]]
+        if differ and parameters.is_weighted:
+            differ = _differ_where_present(
+                values[slot], orders[0 if node_by_node else buffer, slot, start:end]
+            )
         if differ:
             features.slots[n_searched], features.of_slot[slot] = slot, j
             n_searched += 1
@@ -182,8 +215,9 @@ def _grow_tree(
     points, box, features = work.points, work.box, work.features
     columns, links = points.columns, nodes.packed
     m, criterion, max_depth = parameters.n_subsample, parameters.criterion, parameters.max_depth
-    node_by_node = parameters.sort_node_by_node
-    log_m = np.log(float(m))
+    node_by_node, is_weighted = parameters.sort_node_by_node, parameters.is_weighted
+    total = _gather_weights(data, points) if is_weighted else float(m)
+    log_total = np.log(total)
 
     # Where nodes are sorted one by one, a slot holds whichever feature the node has drawn.
     slot_lower, slot_upper = box.lower, box.upper
@@ -194,6 +228,8 @@ def _grow_tree(
     pending, pending_key = work.stack.nodes, work.stack.keys
 
     nodes.n_samples[0], nodes.depth[0] = m, 0
+    if is_weighted:
+        nodes.weight[0] = total
     nodes.log_volume[0] = root_log_volume(data.lower, data.upper, columns, box)
     pending[0, 0], pending[0, 1], pending[0, 2], pending[0, 3], pending[0, 4] = 0, 0, m, 0, 0
     pending_key[0] = derive(seed, STREAM_NODES)
@@ -204,10 +240,12 @@ def _grow_tree(
         node, start = pending[n_pending, 0], pending[n_pending, 1]
         end, depth = pending[n_pending, 2], pending[n_pending, 3]
         side, key = pending[n_pending, 4], pending_key[n_pending]
-        n, log_volume = end - start, nodes.log_volume[node]
+        n, log_volume = float(end - start), nodes.log_volume[node]
+        if is_weighted:
+            n = nodes.weight[node]
         # A leaf, until it is split.
         thresholds[node, 0], links[node, 1] = 0.0, np.uint64(node)
-        if _is_leaf(parameters, depth, n, log_m, log_volume):
+        if _is_leaf(parameters, depth, n, log_total, log_volume):
             continue
         enter_box(box, level, depth, side)
         level = depth
@@ -218,18 +256,41 @@ def _grow_tree(
         n_searched, n_constants = _draw_searched(
             parameters, data, work, start, end, depth, key, n_constants
         )
-        n_outliers = n_hidden_outliers(parameters.adversary, gamma, float(n), float(m), log_volume)
+        n_outliers = n_hidden_outliers(parameters.adversary, gamma, n, total, log_volume)
         buffer = 0 if node_by_node else depth & 1
         at_hand = Sorted(
             points.values, points.orders, buffer, start, end, slot_lower, slot_upper, n_outliers
         )
-        slot, threshold, n_left, gain = best_split(
-            criterion, at_hand, features.slots, n_searched, work.search
-        )
+        missing_right = False
+        if is_weighted:
+            slot, threshold, n_below, gain, missing_right = best_weighted_split(
+                criterion,
+                parameters.missing_rule,
+                at_hand,
+                points.weights,
+                features.slots,
+                n_searched,
+            )
+        else:
+            slot, threshold, n_below, gain = best_split(
+                criterion, at_hand, features.slots, n_searched, work.search
+            )
         if slot < 0:
             continue
         best = features.of_slot[slot]
-        if node_by_node:
+        child = n_nodes
+        n_nodes += 2
+        thresholds[node, 0] = threshold
+        links[node, 1] = (np.uint64(columns[best]) << SHIFT) | np.uint64(child)
+        left_width, right_width = _child_widths(at_hand, slot, threshold, n_below)
+        n_left = n_below
+        if is_weighted:
+            links[node, 1] |= MISSING_RIGHT if missing_right else np.uint64(0)
+            mark_left(at_hand, slot, n_below, points, parameters.missing_rule, missing_right, key)
+            n_left, nodes.weight[child], nodes.weight[child + 1] = distribute_marked(
+                at_hand, slot, points, features.constant, node_by_node
+            )
+        elif node_by_node:
             copy_points(points.orders[0, slot, start:end], points.members[start:end])
         elif depth + 1 < max_depth:
             # The children may be split in turn: hand them their points, in order.
@@ -237,20 +298,15 @@ def _grow_tree(
                 points.orders, buffer, start, end, best, n_left, features.constant, points.marked
             )
 
-        child = n_nodes
-        n_nodes += 2
-        thresholds[node, 0] = threshold
-        links[node, 1] = (np.uint64(columns[best]) << SHIFT) | np.uint64(child)
         box.path[depth, 0], box.path_bounds[depth, 0] = best, threshold
-        importances[columns[best]] += proxy_decrease(criterion, gain, float(n), n_outliers) / m
-        left_width, right_width = _child_widths(at_hand, slot, threshold, n_left)
+        importances[columns[best]] += proxy_decrease(criterion, gain, n, n_outliers) / total
         width = box.upper[best] - box.lower[best]
         # The smaller child goes on top.
-        left_is_smaller = 2 * n_left <= n
+        left_is_smaller = 2 * n_left <= end - start
         for k in range(2):
             is_left = (k == 1) == left_is_smaller
             at = child if is_left else child + 1
-            nodes.n_samples[at] = n_left if is_left else n - n_left
+            nodes.n_samples[at] = n_left if is_left else end - start - n_left
             nodes.depth[at] = depth + 1
             nodes.log_volume[at] = log_volume + log_ratio(
                 left_width if is_left else right_width, width
@@ -325,6 +381,7 @@ def grow_trees(
             nodes.n_samples[used:end],
             nodes.depth[used:end],
             nodes.log_volume[used:end],
+            nodes.weight[used:end],
         )
         n_nodes[t] = _grow_tree(
             parameters,

@@ -34,6 +34,10 @@ CRITERIA = {"gini": GINI, "entropy": ENTROPY}
 ADAPTIVE, NAIVE = 0, 1
 ADVERSARIES = {"adaptive": ADAPTIVE, "naive": NAIVE}
 
+# Where a split sends the points that have no value of its feature.
+MAJORITY, PROPORTION, BETTER = 0, 1, 2
+MISSING_RULES = {"majority": MAJORITY, "proportion": PROPORTION, "better": BETTER}
+
 # With fewer outliers than this the two logarithms of the entropy gain cancel to noise, and its
 # second-order expansion (half the Gini gain, over n) is exact to the same number of digits.
 _FEW_OUTLIERS = 1e-8
@@ -91,6 +95,16 @@ def entropy_gain(a: float, n: float, share: float, n_outliers: float) -> float:
     return a * np.log1p(excess / (a + n_outliers * share)) + b * np.log1p(
         -excess / (b + n_outliers * (1.0 - share))
     )
+
+
+@kernel(inline="always", error_model="numpy")
+def split_gain(criterion: int, a: float, n: float, share: float, n_outliers: float) -> float:
+    """Gain of a split under either criterion. Parameters as in `gini_gain`."""
+    if criterion == GINI:
+        return gini_gain(a, n, share, n_outliers)
+    if criterion == ENTROPY:
+        return entropy_gain(a, n, share, n_outliers)
+    raise ValueError("unknown criterion")
 
 
 @kernel(inline="always", error_model="numpy")

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._blocks import grow_blocks, join_blocks
 from ._builder import TreeParameters
 from ._contributions import feature_contributions, mean_log2_score, refuse_unexplained
-from ._criterion import ADVERSARIES, CRITERIA
+from ._criterion import ADVERSARIES, CRITERIA, MISSING_RULES
 from ._parallel import n_threads
 from ._params import (
     PARAMETER_CONSTRAINTS,
+    expected_size,
+    quantile,
     refuse_overflowing_ranges,
     resolve_gamma,
     resolve_log_densities,
     resolve_max_depth,
     resolve_max_features,
     resolve_max_samples,
+    resolve_weights,
 )
 from ._partitioner import sorts_node_by_node
-from ._predictor import grown_forest, is_depth
+from ._predictor import grown_forest, has_missing, is_depth
 from ._sampling import sample_features, sample_rows
 from ._sorting import rank_columns
 from ._tree import OneClassTree, unpack_tree
@@ -35,7 +39,7 @@ from ._workspace import read_only
 Item = TypeVar("Item")
 
 # What a fit stores beside the public attributes, which end in an underscore.
-_FITTED_PRIVATE = ("_grown", "_tree_seeds", "_n_samples_fit")
+_FITTED_PRIVATE = ("_grown", "_tree_seeds", "_n_samples_fit", "_rows")
 
 
 class _PerTree(Sequence[Item]):
@@ -175,6 +179,9 @@ class OneClassRF(OutlierMixin, BaseEstimator):
 
     _parameter_constraints = PARAMETER_CONSTRAINTS
 
+    # Where a split sends rows that lack the value that it compares: chosen by measurement.
+    _missing_rule = "majority"
+
     def __init__(
         self,
         *,
@@ -212,15 +219,20 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         self.min_log_density = min_log_density
         self.max_log_density = max_log_density
 
-    def fit(self, X: Any, y: None = None) -> OneClassRF:
+    def fit(self, X: Any, y: None = None, sample_weight: Any = None) -> OneClassRF:
         """Grow the forest.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            At least two rows, finite numbers.
+            At least two rows of finite numbers, or NaN where a value is missing.
         y : ignored
             Present for scikit-learn's interface.
+        sample_weight : array-like of shape (n_samples,), optional
+            How many times each row counts, at least 0: in the criteria, in leaves and in path
+            lengths. Integer weights grow the trees of repeated rows if every tree takes all rows
+            (``max_samples=1.0``), weights of 0 those without the rows. Weights have no effect on
+            which rows a sub-sample takes.
 
         Returns
         -------
@@ -230,14 +242,15 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         ------
         ValueError
             For a parameter outside its range (the message names it and what it may be), and for
-            data that are empty, of one row only, not finite, not two-dimensional, or with a column
-            whose range overflows.
+            data that are empty, of one row only, infinite, not two-dimensional, or with a column
+            whose range overflows, and for weights that are negative, or sum to less than 2 in a
+            sub-sample.
         TypeError
             For sparse data.
         """
         fresh = type(self)(**self.get_params(deep=False))
         try:
-            fresh._fit(X)
+            fresh._fit(X, sample_weight)
         except BaseException:
             # After a fit that fails or is interrupted, the estimator is not fitted.
             self._replace_fitted({})
@@ -255,20 +268,31 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         # Parameters that were set meanwhile wait for the next fit.
         self.__dict__ = fitted | kept
 
-    def _fit(self, X: Any) -> None:
+    def _fit(self, X: Any, sample_weight: Any) -> None:
         """Grow the forest in an estimator that no other thread sees."""
         self._validate_params()
         gamma_low, gamma_high = resolve_gamma(self.gamma)
         X = validate_data(
-            self, X, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2
+            self,
+            X,
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_min_samples=2,
+            ensure_all_finite="allow-nan",
         ).astype(np.float64, copy=False)
+        X, weights, self._rows = resolve_weights(sample_weight, X)
+        missing = has_missing(X)
+        if missing:
+            # The sign of NaN, which sorting would see, has no meaning.
+            X = np.where(np.isnan(X), np.nan, X)
         n_samples, n_features = X.shape
         self.max_samples_ = resolve_max_samples(self.max_samples, n_samples)
+        size = expected_size(self.max_samples_, n_samples, weights)
         self.max_features_tree_ = resolve_max_features(self.max_features_tree, n_features)
         self.max_features_node_ = resolve_max_features(
             self.max_features_node, self.max_features_tree_
         )
-        self.max_depth_ = resolve_max_depth(self.max_depth, self.max_samples_)
+        self.max_depth_ = resolve_max_depth(self.max_depth, self.max_samples_, size)
         self._n_samples_fit = n_samples
 
         rng = check_random_state(self.random_state)
@@ -276,12 +300,13 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             np.array([2**32, 1], dtype=np.uint64)
         )
         n_jobs = n_threads(self.n_jobs)
-        data = rank_columns(read_only(X), n_jobs)
+        data = rank_columns(read_only(X), n_jobs, weights)
         box = data.lower, data.upper
         refuse_overflowing_ranges(*box, getattr(self, "feature_names_in_", None))
         min_log_density, max_log_density = resolve_log_densities(
             self.min_log_density, self.max_log_density
         )
+        most_points = self.max_samples_ if weights is None else math.ceil(weights.sum())
         parameters = TreeParameters(
             n_subsample=self.max_samples_,
             n_features_tree=self.max_features_tree_,
@@ -292,23 +317,24 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             gamma_high=gamma_high,
             max_depth=self.max_depth_,
             # Larger numbers, which may not fit the kernels' integers, have the same effect.
-            min_samples_split=min(int(self.min_samples_split), self.max_samples_ + 1),
+            min_samples_split=min(int(self.min_samples_split), most_points + 1),
             min_log_density=min_log_density,
             max_log_density=max_log_density,
             sort_node_by_node=sorts_node_by_node(self.max_features_tree_, self.max_features_node_),
+            is_weighted=missing or weights is not None,
+            missing_rule=MISSING_RULES[self._missing_rule],
         )
         blocks = grow_blocks(data, self._tree_seeds, parameters, n_jobs)
         # The ranks are freed before the trees are joined, which takes as much memory for a moment.
         del data
         trees, self.gammas_, self.feature_importances_ = join_blocks(blocks, n_features)
-        self._grown = grown_forest(trees, self.scoring, self.max_samples_, box, self.out_of_bounds)
+        self._grown = grown_forest(trees, self.scoring, size, box, self.out_of_bounds)
 
         if self.contamination == "auto":
             self.offset_ = -0.5 if is_depth(self.scoring) else 0.0
         else:
-            self.offset_ = float(
-                np.percentile(self._grown.score(X, n_jobs), 100.0 * float(self.contamination))
-            )
+            scores = self._grown.score(X, n_jobs)
+            self.offset_ = quantile(scores, float(self.contamination), weights)
 
     def _snapshot(self) -> OneClassRF:
         """Return a view of this estimator that does not change if another thread fits it.
@@ -325,7 +351,13 @@ class OneClassRF(OutlierMixin, BaseEstimator):
 
     def _score(self, X: Any) -> np.ndarray:
         """Score rows with a snapshot."""
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        X = validate_data(
+            self,
+            X,
+            dtype=[np.float64, np.float32],
+            reset=False,
+            ensure_all_finite="allow-nan",
+        )
         return self._grown.score(X, n_threads(self.n_jobs))
 
     def score_samples(self, X: Any) -> np.ndarray:
@@ -419,6 +451,11 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         _is_explained(forest)
         return mean_log2_score(forest._grown)
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "offset_")
 
@@ -456,9 +493,8 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         return features.astype(np.int64)
 
     def _samples_of_tree(self, t: int) -> np.ndarray:
-        return sample_rows(self._tree_seeds[t], self._n_samples_fit, self.max_samples_).astype(
-            np.int64
-        )
+        rows = sample_rows(self._tree_seeds[t], self._n_samples_fit, self.max_samples_)
+        return rows.astype(np.int64) if self._rows is None else self._rows[rows]
 
 
 def warm_up() -> None:

@@ -12,7 +12,7 @@ from scipy.special import digamma
 
 from ._parallel import map_in_threads
 from ._traversal import block_rows, log_sum_exp_over_trees, outside_box, sum_over_trees
-from ._tree import Trees
+from ._tree import Trees, packed_for_missing
 from ._workspace import read_only
 
 # Bytes of the rows that are scored together: the limit of what is copied, or allocated per row.
@@ -75,52 +75,56 @@ def is_depth(scoring: str) -> bool:
     return scoring in _DEPTHS
 
 
-def leaf_depths(scoring: str, depth: np.ndarray, n_node_samples: np.ndarray) -> np.ndarray:
-    """Return each node's depth plus c of its number of points."""
+def leaf_depths(scoring: str, trees: Trees) -> np.ndarray:
+    """Return each node's depth plus c of its number of points, or of the sum of their weights."""
     path_length, root_depth = _DEPTHS[scoring]
-    largest = int(n_node_samples.max())
-    if largest > n_node_samples.shape[0]:
-        return depth + (root_depth + path_length(n_node_samples))
+    if trees.weight.size:
+        return trees.depth + (root_depth + path_length(trees.weight))
+    largest = int(trees.n_samples.max())
+    if largest > trees.n_samples.shape[0]:
+        return trees.depth + (root_depth + path_length(trees.n_samples))
     # Most leaves hold few points: evaluate c once per number, not once per node.
-    return depth + (root_depth + path_length(np.arange(largest + 1)))[n_node_samples]
+    return trees.depth + (root_depth + path_length(np.arange(largest + 1)))[trees.n_samples]
 
 
-def leaf_log_densities(
-    n_node_samples: np.ndarray, log_volume: np.ndarray, n_subsample: int
-) -> np.ndarray:
-    """Return log((n_t / n) / Leb(X_t)): 0 is as dense as the uniform law on the data's box."""
-    return np.log(n_node_samples / n_subsample) - log_volume
+def _shares(trees: Trees) -> np.ndarray:
+    """Return n_t / n, each node's share of its tree's sub-sample."""
+    size = trees.weight if trees.weight.size else trees.n_samples
+    first = trees.first_node
+    return size / np.repeat(size[first[:-1]], np.diff(first))
 
 
-def depth_scale(scoring: str, n_trees: int, n_subsample: int) -> float:
+def depth_scale(scoring: str, n_trees: int, n_subsample: float) -> float:
     """Return what divides sums of leaf depths: log2 s(x) = -(sum over trees) / (T c(n))."""
     path_length, _ = _DEPTHS[scoring]
     return n_trees * float(path_length(n_subsample))
 
 
 def depth_scores(
-    scoring: str, total_depth: np.ndarray, n_trees: int, n_subsample: int
+    scoring: str, total_depth: np.ndarray, n_trees: int, n_subsample: float
 ) -> np.ndarray:
     """Turn sums of leaf depths into -s(x), log2 s(x) = -(mean of d_t + c(n_t)) / c(n)."""
     return -np.exp2(-total_depth / depth_scale(scoring, n_trees, n_subsample))
 
 
-def leaf_values(scoring: str, trees: Trees, n_subsample: int) -> np.ndarray:
+def leaf_values(scoring: str, trees: Trees) -> np.ndarray:
     """Return what each node adds to the score of a row whose leaf it is."""
     if is_depth(scoring):
-        return leaf_depths(scoring, trees.depth, trees.n_samples)
+        return leaf_depths(scoring, trees)
     if scoring == "density":
-        return leaf_log_densities(trees.n_samples, trees.log_volume, n_subsample)
-    return trees.n_samples / n_subsample
+        # log((n_t / n) / Leb(X_t)): 0 is as dense as the uniform law on the data's box.
+        return np.log(_shares(trees)) - trees.log_volume
+    return _shares(trees)
 
 
 def score_rows(
     scoring: str,
     trees: Trees,
     leaf_value: np.ndarray,
-    n_subsample: int,
+    n_subsample: float,
     rows: np.ndarray,
     block_size: int,
+    marked: np.ndarray | None = None,
 ) -> np.ndarray:
     """Score rows.
 
@@ -130,27 +134,31 @@ def score_rows(
     trees : Trees
     leaf_value : float64 array of shape (n_nodes,)
         `leaf_values` of the same scoring.
-    n_subsample : int
+    n_subsample : float
+        Points of a tree's sub-sample, or the expected sum of their weights.
     rows : float64 array of shape (n_rows, n_features), C-contiguous
     block_size : int
         Rows that go down a tree together; the result does not depend on it.
+    marked : uint64 array of shape (n_nodes, 2), optional
+        `packed_for_missing`, if values of the rows may be missing.
 
     Returns
     -------
     scores : float64 array of shape (n_rows,)
     """
-    packed = read_only(trees.packed)
+    packed = read_only(trees.packed if marked is None else marked)
+    missing = marked is not None
     walk = (read_only(rows), packed.view(np.float64), packed, read_only(trees.first_node))
     n_trees = trees.first_node.shape[0] - 1
     total = np.empty(rows.shape[0])
     if scoring == "density":
-        log_sum_exp_over_trees(*walk, read_only(leaf_value), block_size, total)
+        log_sum_exp_over_trees(*walk, read_only(leaf_value), block_size, missing, total)
         return total - np.log(n_trees)
-    sum_over_trees(*walk, read_only(leaf_value), block_size, total)
+    sum_over_trees(*walk, read_only(leaf_value), block_size, missing, total)
     if is_depth(scoring):
         return depth_scores(scoring, total, n_trees, n_subsample)
     log_volume = np.empty(rows.shape[0])
-    log_sum_exp_over_trees(*walk, read_only(trees.log_volume), block_size, log_volume)
+    log_sum_exp_over_trees(*walk, read_only(trees.log_volume), block_size, missing, log_volume)
     return np.log(total) - log_volume
 
 
@@ -163,13 +171,20 @@ def rows_together(n_samples: int, n_features: int, n_jobs: int) -> tuple[int, in
     return chunk, min(block_rows(n_features), chunk)
 
 
+def has_missing(X: np.ndarray) -> bool:
+    """Tell whether a value is NaN, in one pass over finite data."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = X.sum()
+    return bool(np.isnan(total) and np.isnan(X).any())
+
+
 class GrownForest(NamedTuple):
     """Trees, and how they score."""
 
     trees: Trees
     scoring: str
     leaf_value: np.ndarray  # float64, (n_nodes,): `leaf_values`
-    n_subsample: int
+    n_subsample: float  # points of a tree's sub-sample, or the expected sum of their weights
     lower: np.ndarray  # float64, (n_features,): the training data's bounding box
     upper: np.ndarray
     out_of_bounds: str | None
@@ -180,7 +195,7 @@ class GrownForest(NamedTuple):
         Parameters
         ----------
         X : float array of shape (n_samples, n_features)
-            Finite numbers.
+            Finite numbers, or NaN where a value is missing.
         n_jobs : int
             Threads; the result does not depend on it.
 
@@ -192,12 +207,13 @@ class GrownForest(NamedTuple):
         scores = np.empty(n_samples)
         outside = np.zeros(n_samples if self.out_of_bounds else 0, bool)
         chunk, size = rows_together(n_samples, n_features, n_jobs)
+        marked = packed_for_missing(self.trees) if has_missing(X) else None
 
         def score_chunk(start: int) -> None:
             part = slice(start, min(start + chunk, n_samples))
             rows = read_only(np.ascontiguousarray(X[part], dtype=np.float64))
             scores[part] = score_rows(
-                self.scoring, self.trees, self.leaf_value, self.n_subsample, rows, size
+                self.scoring, self.trees, self.leaf_value, self.n_subsample, rows, size, marked
             )
             if self.out_of_bounds:
                 outside_box(rows, read_only(self.lower), read_only(self.upper), outside[part])
@@ -211,7 +227,7 @@ class GrownForest(NamedTuple):
 def grown_forest(
     trees: Trees,
     scoring: str,
-    n_subsample: int,
+    n_subsample: float,
     box: tuple[np.ndarray, np.ndarray],
     out_of_bounds: str | None,
 ) -> GrownForest:
@@ -219,7 +235,7 @@ def grown_forest(
     return GrownForest(
         trees=trees,
         scoring=scoring,
-        leaf_value=leaf_values(scoring, trees, n_subsample),
+        leaf_value=leaf_values(scoring, trees),
         n_subsample=n_subsample,
         lower=box[0],
         upper=box[1],

@@ -45,6 +45,12 @@ def next_below(state: np.uint64, bound: int) -> tuple[np.uint64, np.int64]:
             return state, np.int64(product >> _SHIFT_32)
 
 
+@kernel(inline="always")
+def uniform(seed: np.uint64) -> float:
+    """Return the float in [0, 1) that belongs to ``seed``."""
+    return np.float64(mix(seed + GOLDEN) >> _SHIFT_11) * 2.0**-53
+
+
 @kernel
 def _draw_into(seed: np.uint64, n_total: int, bitmap: np.ndarray, chosen: np.ndarray) -> None:
     """Draw ``len(chosen) - 1`` of ``range(n_total)`` without replacement, in ascending order.
@@ -97,7 +103,7 @@ def draw_gamma(tree_seed: np.uint64, low: float, high: float) -> float:
     """Draw a tree's gamma from [low, high], uniformly on a logarithmic scale."""
     if low == high:
         return low
-    share = np.float64(mix(derive(tree_seed, _STREAM_GAMMA) + GOLDEN) >> _SHIFT_11) * 2.0**-53
+    share = uniform(derive(tree_seed, _STREAM_GAMMA))
     return np.exp(np.log(low) + share * (np.log(high) - np.log(low)))
 
 

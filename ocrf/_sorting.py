@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._parallel import map_in_threads
-from ._workspace import scratch_together
+from ._workspace import read_only, scratch_together
 from .kernels import kernel
 
 # Digits of the radix sort have at most so many bits: the counters fit the first-level cache.
@@ -33,9 +33,10 @@ class RankedData(NamedTuple):
 
     X: np.ndarray  # float64, (n_samples, n_features), C-contiguous
     ranks: np.ndarray  # uint32, (n_features, n_samples)
-    n_ranks: np.ndarray  # int64, (n_features,): distinct values per column
-    lower: np.ndarray  # float64, (n_features,): the bounding box
+    n_ranks: np.ndarray  # int64, (n_features,): distinct values per column, missing being one
+    lower: np.ndarray  # float64, (n_features,): the bounding box; NaN where no value is present
     upper: np.ndarray
+    weights: np.ndarray  # float64, (n_samples,), or empty where every row counts once
 
 
 @kernel(inline="always")
@@ -155,18 +156,40 @@ def _mend_order(column: np.ndarray, order: np.ndarray) -> bool:
 
 
 @kernel
+def count_present(column: np.ndarray, order: np.ndarray) -> int:
+    """Count the points that have a value, which come first in the order."""
+    low, high = 0, order.shape[0]
+    if high == 0 or not np.isnan(column[order[high - 1]]):
+        return high
+    while low < high:
+        middle = (low + high) // 2
+        if np.isnan(column[order[middle]]):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@kernel
 def _rank_sorted(column: np.ndarray, order: np.ndarray, ranks: np.ndarray) -> np.int64:
-    """Turn an order into ranks; return the number of distinct values, 0 if it is not ascending."""
+    """Turn an order into ranks; return the number of ranks, 0 if the order is not ascending.
+
+    Missing values come last, and have the rank after that of the last value.
+    """
+    n_present = count_present(column, order)
     rank = np.uint32(0)
     previous = column[order[0]]
-    for i in range(order.shape[0]):
+    for i in range(n_present):
         value = column[order[i]]
         if value < previous:
             return np.int64(0)
         rank += np.uint32(value > previous)
         previous = value
         ranks[order[i]] = rank
-    return np.int64(rank) + np.int64(1)
+    for i in range(n_present, order.shape[0]):
+        ranks[order[i]] = rank + np.uint32(1)
+    n_ranks = np.int64(rank) + np.int64(1)
+    return n_ranks if n_present == order.shape[0] else n_ranks + np.int64(1)
 
 
 @kernel
@@ -204,7 +227,8 @@ def _rank_from(
             if not _mend_order(column, order):
                 return j
             n_ranks[j] = _rank_sorted(column, order, ranks[j])
-        lower[j], upper[j] = column[order[0]], column[order[-1]]
+        lower[j] = column[order[0]]
+        upper[j] = column[order[max(count_present(column, order) - 1, 0)]]
     return last
 
 
@@ -224,14 +248,17 @@ def _rank_some(X: np.ndarray, first: int, last: int, *results: np.ndarray) -> No
         at = _rank_from(X, at, last, True, column, order, space, *results)
 
 
-def rank_columns(X: np.ndarray, n_jobs: int = 1) -> RankedData:
+def rank_columns(X: np.ndarray, n_jobs: int = 1, weights: np.ndarray | None = None) -> RankedData:
     """Rank every value among its column's distinct values.
 
     Parameters
     ----------
     X : float64 array of shape (n_samples, n_features), C-contiguous, read-only
+        NaN is a missing value; its sign bit is not set.
     n_jobs : int, default=1
         Threads; each takes its share of the columns.
+    weights : float64 array of shape (n_samples,), optional
+        Positive, read-only.
 
     Returns
     -------
@@ -248,4 +275,4 @@ def rank_columns(X: np.ndarray, n_jobs: int = 1) -> RankedData:
     n_jobs = min(n_jobs, n_features)
     limits = np.linspace(0, n_features, n_jobs + 1).astype(int).tolist()
     map_in_threads(lambda part: _rank_some(X, *part, *results), pairwise(limits), n_jobs)
-    return RankedData(X, *results)
+    return RankedData(X, *results, read_only(np.empty(0)) if weights is None else weights)

@@ -18,6 +18,10 @@ from .kernels import kernel, njit
 SHIFT = np.uint64(32)
 LOW_32 = np.uint64(0xFFFFFFFF)
 
+# The highest bit of the second word, where values may be missing: rows without one go right.
+MISSING_RIGHT = np.uint64(1 << 63)
+_FEATURE = np.uint64(0x7FFFFFFF)
+
 # Bytes of a block's columns. Smaller blocks would fit the second-level cache, but the more rows go
 # down a large tree together, the longer their lists are.
 _BLOCK_BYTES = 4 * 1024 * 1024
@@ -143,6 +147,30 @@ def find_leaves(block: Block, n_rows: int, thresholds: np.ndarray, links: np.nda
 
 
 @kernel
+def _find_leaves_of_missing(
+    block: Block, n_rows: int, thresholds: np.ndarray, links: np.ndarray
+) -> None:
+    """Find the leaves as `find_leaves` does, where values may be missing, row by row.
+
+    The links have the bits `MISSING_RIGHT`.
+    """
+    columns = block.columns
+    for i in range(n_rows):
+        at = np.uintp(0)
+        link = links[at, 1]
+        left = np.uintp(link & LOW_32)
+        while left != at:
+            value = columns[(link >> SHIFT) & _FEATURE, i]
+            goes_right = value >= thresholds[at, 0]
+            if np.isnan(value):
+                goes_right = link >= MISSING_RIGHT
+            at = left + np.uintp(goes_right)
+            link = links[at, 1]
+            left = np.uintp(link & LOW_32)
+        block.leaves[i] = np.uint32(at)
+
+
+@kernel
 def load_block(X: np.ndarray, start: int, stop: int, columns: np.ndarray) -> None:
     """Copy rows ``start`` ... ``stop - 1`` of ``X`` into ``columns``, feature by feature."""
     for i in range(start, stop):
@@ -158,6 +186,7 @@ def sum_over_trees(
     first_node: np.ndarray,
     leaf_value: np.ndarray,
     size: int,
+    missing: bool,
     total: np.ndarray,
 ) -> None:
     """Add up the values of each row's leaves, ``total[i]`` = sum over trees.
@@ -174,6 +203,8 @@ def sum_over_trees(
     leaf_value : float64 array of shape (n_nodes,)
     size : int
         Rows of a block.
+    missing : bool
+        Whether values may be missing; the links have the bits `MISSING_RIGHT` then.
     total : float64 array of shape (n_samples,)
     """
     block = new_block(X.shape[1], size)
@@ -185,7 +216,10 @@ def sum_over_trees(
         part[:] = 0.0
         for t in range(first_node.shape[0] - 1):
             a, b = first_node[t], first_node[t + 1]
-            find_leaves(block, stop - start, thresholds[a:b], links[a:b])
+            if missing:
+                _find_leaves_of_missing(block, stop - start, thresholds[a:b], links[a:b])
+            else:
+                find_leaves(block, stop - start, thresholds[a:b], links[a:b])
             value = leaf_value[a:b]
             for i in range(part.shape[0]):
                 part[i] += value[leaves[i]]
@@ -199,6 +233,7 @@ def log_sum_exp_over_trees(
     first_node: np.ndarray,
     leaf_value: np.ndarray,
     size: int,
+    missing: bool,
     total: np.ndarray,
 ) -> None:
     """Add up the exponentials of each row's leaf values, ``total[i]`` = log sum over trees exp.
@@ -217,7 +252,10 @@ def log_sum_exp_over_trees(
         largest[:] = -np.inf
         for t in range(first_node.shape[0] - 1):
             a, b = first_node[t], first_node[t + 1]
-            find_leaves(block, stop - start, thresholds[a:b], links[a:b])
+            if missing:
+                _find_leaves_of_missing(block, stop - start, thresholds[a:b], links[a:b])
+            else:
+                find_leaves(block, stop - start, thresholds[a:b], links[a:b])
             for i in range(part.shape[0]):
                 value = leaf_value[a + leaves[i]]
                 if value > largest[i]:
@@ -231,7 +269,12 @@ def log_sum_exp_over_trees(
 
 @njit(cache=True, nogil=True)
 def leaves_of_tree(
-    X: np.ndarray, thresholds: np.ndarray, links: np.ndarray, size: int, result: np.ndarray
+    X: np.ndarray,
+    thresholds: np.ndarray,
+    links: np.ndarray,
+    size: int,
+    missing: bool,
+    result: np.ndarray,
 ) -> None:
     """Find each row's leaf in one tree, counted from its root."""
     block = new_block(X.shape[1], size)
@@ -239,7 +282,10 @@ def leaves_of_tree(
     for start in range(0, X.shape[0], size):
         stop = min(start + size, X.shape[0])
         load_block(X, start, stop, block.columns)
-        find_leaves(block, stop - start, thresholds, links)
+        if missing:
+            _find_leaves_of_missing(block, stop - start, thresholds, links)
+        else:
+            find_leaves(block, stop - start, thresholds, links)
         result[start:stop] = leaves[: stop - start]
 
 

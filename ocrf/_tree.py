@@ -8,13 +8,14 @@ is the next node). A leaf is its own left child.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.utils import check_array
 
-from ._traversal import LOW_32, SHIFT, block_rows, leaves_of_tree
+from ._traversal import LOW_32, MISSING_RIGHT, SHIFT, block_rows, leaves_of_tree
 from ._workspace import read_only, scratch_together
 
 
@@ -25,13 +26,18 @@ class Nodes(NamedTuple):
     n_samples: np.ndarray  # int32
     depth: np.ndarray  # int32
     log_volume: np.ndarray  # float64: log of the box's share of the training data's box
+    weight: np.ndarray  # float64: sum of the weights, or empty where every point counts once
 
 
-def room_for_nodes(size: int) -> Nodes:
+def room_for_nodes(size: int, is_weighted: bool) -> Nodes:
     """Allocate so many nodes; those that are not written to take no memory."""
     return Nodes(
         *scratch_together(
-            ((size, 2), np.uint64), (size, np.int32), (size, np.int32), (size, np.float64)
+            ((size, 2), np.uint64),
+            (size, np.int32),
+            (size, np.int32),
+            (size, np.float64),
+            (size if is_weighted else 0, np.float64),
         )
     )
 
@@ -89,6 +95,8 @@ class Trees(NamedTuple):
     n_samples: np.ndarray  # int32, (n_nodes,)
     depth: np.ndarray  # int32
     log_volume: np.ndarray  # float64
+    weight: np.ndarray  # float64, or empty where every point counts once
+    missing_right: np.ndarray  # bool, or empty where no value was missing: the larger child
 
 
 def join_trees(parts: list[Nodes], n_nodes: np.ndarray) -> Trees:
@@ -101,7 +109,34 @@ def join_trees(parts: list[Nodes], n_nodes: np.ndarray) -> Trees:
     n_nodes : int64 array of shape (n_trees,)
         Nodes of each tree.
     """
-    return Trees(np.concatenate([[0], np.cumsum(n_nodes)]), *join_nodes(parts))
+    nodes = join_nodes(parts)
+    links, missing_right = nodes.packed[:, 1], np.empty(0, bool)
+    if nodes.weight.size:
+        missing_right = links >= MISSING_RIGHT
+        links &= MISSING_RIGHT - np.uint64(1)
+    return Trees(np.concatenate([[0], np.cumsum(n_nodes)]), *nodes, missing_right)
+
+
+def missing_right(trees: Trees, part: slice) -> np.ndarray:
+    """Tell for each node of a tree whether a row that lacks the value of its feature goes right.
+
+    If no value was missing in the training data, it goes to the child with more points, or left if
+    both have as many.
+    """
+    if trees.missing_right.size:
+        return trees.missing_right[part]
+    left = (trees.packed[part, 1] & LOW_32).astype(np.intp)
+    is_leaf = left == np.arange(left.size)
+    size = (trees.weight if trees.weight.size else trees.n_samples)[part]
+    return ~is_leaf & (size[np.where(is_leaf, left, left + 1)] > size[left])
+
+
+def packed_for_missing(trees: Trees) -> np.ndarray:
+    """Return the packed nodes with the marks of `missing_right`."""
+    packed = trees.packed.copy()
+    for part in (slice(a, b) for a, b in pairwise(trees.first_node)):
+        packed[part, 1] |= np.where(missing_right(trees, part), MISSING_RIGHT, np.uint64(0))
+    return packed
 
 
 def unpack_tree(
@@ -119,6 +154,10 @@ def unpack_tree(
         n_node_samples=read_only(trees.n_samples[part]),
         depth=read_only(trees.depth[part]),
         log_volume=read_only(trees.log_volume[part]),
+        weighted_n_node_samples=read_only(
+            (trees.weight if trees.weight.size else trees.n_samples)[part].astype(np.float64)
+        ),
+        missing_go_to_left=~missing_right(trees, part),
         features=features,
         n_features=n_features,
         gamma=gamma,
@@ -144,6 +183,10 @@ class OneClassTree:
     log_volume : float64 array of shape (n_nodes,)
         Natural logarithm of the box's volume over the tree's features, where the bounding box of
         the training data has volume 1. Features that are constant in the sub-sample do not count.
+    weighted_n_node_samples : float64 array of shape (n_nodes,)
+        Sums of the points' weights; the same numbers without `sample_weight`.
+    missing_go_to_left : bool array of shape (n_nodes,)
+        Whether a row that lacks the value of the node's feature goes left.
     features : int64 array
         The columns that the tree was grown on.
     n_features : int
@@ -159,6 +202,8 @@ class OneClassTree:
     n_node_samples: np.ndarray
     depth: np.ndarray
     log_volume: np.ndarray
+    weighted_n_node_samples: np.ndarray
+    missing_go_to_left: np.ndarray
     features: np.ndarray
     n_features: int
     gamma: float
@@ -200,16 +245,22 @@ class OneClassTree:
         Raises
         ------
         ValueError
-            If `X` has not as many columns as the training data, or is not finite.
+            If `X` has not as many columns as the training data, or is infinite.
         """
-        X = read_only(check_array(X, dtype=np.float64, order="C", input_name="X"))
+        X = check_array(
+            X, dtype=np.float64, order="C", input_name="X", ensure_all_finite="allow-nan"
+        )
         if X.shape[1] != self.n_features:
             raise ValueError(
                 f"X has {X.shape[1]} features, but the tree was grown on {self.n_features}."
             )
-        nodes = read_only(pack_nodes(self.children_left, self.feature, self.threshold))
+        nodes = pack_nodes(self.children_left, self.feature, self.threshold)
+        missing = bool(np.isnan(X).any())
+        if missing:
+            nodes[:, 1] |= np.where(self.missing_go_to_left, np.uint64(0), MISSING_RIGHT)
         leaves = np.empty(X.shape[0], np.int64)
-        leaves_of_tree(X, nodes.view(np.float64), nodes, block_rows(X.shape[1]), leaves)
+        packed, size = read_only(nodes), block_rows(X.shape[1])
+        leaves_of_tree(read_only(X), packed.view(np.float64), packed, size, missing, leaves)
         return leaves
 
     def decision_path(self, X: Any) -> csr_matrix:

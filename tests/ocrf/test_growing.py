@@ -6,14 +6,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ocrf import OneClassRF, _forest
+from ocrf._workspace import read_only
 from tests.ocrf import twin
 from tests.ocrf.samples import KINDS, sample
 
 
-def assert_equals_twin(forest, X):
-    forest.fit(X)
+def assert_equals_twin(forest, X, weights=None):
+    forest.fit(X, sample_weight=weights)
+    if weights is not None:
+        X, weights = X[weights > 0], weights[weights > 0]
     for tree, seed in zip(forest.estimators_, forest._tree_seeds, strict=True):
-        twin.assert_same(tree, twin.grow(X, seed, forest, tree.gamma))
+        twin.assert_same(tree, twin.grow(X, seed, forest, tree.gamma, weights))
+
+
+def with_missing(X, share, seed):
+    return np.where(np.random.default_rng(seed).random(X.shape) < share, np.nan, X)
+
+
+# Sums of these are exact in any order.
+WEIGHTS = [0.0, 0.25, 0.5, 1.0, 1.0, 2.0, 3.0]
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -175,3 +186,80 @@ def test_hidden_outliers_may_vanish():
         forest.set_params(criterion=criterion)
         assert_equals_twin(forest, X)
         assert all(tree.node_count > 5 for tree in forest.estimators_)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("rule", ["majority", "proportion", "better"])
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@pytest.mark.parametrize("kind", ["normal", "ties", "symmetric", "constant columns", "spikes"])
+def test_trees_with_weights_and_missing_values_equal_the_plain_twin(
+    monkeypatch, kind, criterion, rule, weighted
+):
+    monkeypatch.setattr(OneClassRF, "_missing_rule", rule)
+    X = with_missing(sample(kind, 150, 4, 1), 0.3, 2)
+    weights = np.random.default_rng(0).choice(WEIGHTS, size=150) if weighted else None
+    forest = OneClassRF(
+        n_estimators=4,
+        max_samples=0.8,
+        max_features_node=2,
+        criterion=criterion,
+        gamma=(0.1, 10.0),
+        max_depth=None,
+        random_state=0,
+    )
+    assert_equals_twin(forest, X, weights)
+
+
+@pytest.mark.parametrize("adversary", ["adaptive", "naive"])
+@pytest.mark.parametrize("max_features_node", [1, None])
+@pytest.mark.parametrize("kind", KINDS)
+def test_trees_with_weights_equal_the_plain_twin(kind, max_features_node, adversary):
+    X = sample(kind, 300, 9, 1)
+    forest = OneClassRF(
+        n_estimators=3, max_features_node=max_features_node, adversary=adversary, random_state=0
+    )
+    assert_equals_twin(forest, X, np.random.default_rng(0).choice(WEIGHTS, size=300))
+
+
+@given(
+    values=st.lists(
+        st.lists(st.sampled_from([np.nan, -2.0, 0.0, 1.0, 1.5]), min_size=3, max_size=3),
+        min_size=2,
+        max_size=25,
+    ),
+    weights=st.lists(st.sampled_from([0.5, 1.0, 2.0]), min_size=25, max_size=25),
+    criterion=st.sampled_from(["gini", "entropy"]),
+    max_features_node=st.sampled_from([1, 3]),
+    seed=st.integers(0, 2**31),
+)
+@settings(max_examples=60, deadline=None)
+def test_any_holes_equal_the_plain_twin(values, weights, criterion, max_features_node, seed):
+    X, weights = np.array(values), np.array(weights)[: len(values)]
+    forest = OneClassRF(
+        n_estimators=2,
+        criterion=criterion,
+        max_features_node=max_features_node,
+        max_depth=None,
+        random_state=seed,
+    )
+    assert_equals_twin(forest, X, weights if weights.sum() >= 2 else None)
+
+
+@pytest.mark.parametrize("node_by_node", [False, True])
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_weighted_search_finds_the_splits_of_the_fast_one(
+    monkeypatch, kind, criterion, node_by_node
+):
+    X = sample(kind, 700, 5, 3)
+    monkeypatch.setattr(_forest, "sorts_node_by_node", lambda *_: node_by_node)
+    forest = OneClassRF(
+        n_estimators=4, criterion=criterion, max_features_node=2, max_depth=None, random_state=0
+    )
+    plain = forest.fit(X)._grown.trees
+    ones = read_only(np.ones(len(X)))
+    monkeypatch.setattr(_forest, "resolve_weights", lambda _, X: (X, ones, None))
+    weighted = forest.fit(X)._grown.trees
+    np.testing.assert_array_equal(plain.packed, weighted.packed)
+    np.testing.assert_array_equal(plain.log_volume, weighted.log_volume)
+    np.testing.assert_array_equal(plain.n_samples, weighted.weight)

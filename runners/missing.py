@@ -1,0 +1,186 @@
+"""``python -m runners.missing``: where splits should send rows that lack the value they compare.
+
+Values are removed from the data sets at hand, from all rows or from anomalies only, and forests are
+compared by ROC AUC on the same splits: OneClassRF under each rule, after imputing medians, and
+scikit-learn's IsolationForest under its own rule and after imputing medians.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import IsolationForest
+from sklearn.impute import SimpleImputer
+from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import make_pipeline
+
+from datasets import DataUnavailable, load, make_split
+from datasets.configuration import compose, published_names
+from ocrf import OneClassRF, OneClassTree
+from ocrf._predictor import average_path_length
+
+Floats = NDArray[np.float64]
+
+SHARES = (0.05, 0.2, 0.5)
+PATTERNS = ("all rows", "anomalies")
+SETTINGS = ("novelty", "outlier")
+
+
+class _Better(OneClassRF):
+    """The direction that decreases the proxy more, stored at each split."""
+
+    _missing_rule = "better"
+
+
+class _Proportion(OneClassRF):
+    """Both children: drawn in proportion to their points when growing, averaged when scoring."""
+
+    _missing_rule = "proportion"
+
+    def score_samples(self, X: Floats) -> Floats:
+        """Return the depth score of the expected depths."""
+        depth = np.mean([_expected_depths(tree, X) for tree in self.estimators_], axis=0)
+        return -np.exp2(-depth / average_path_length(self.max_samples_))
+
+
+def _expected_depths(tree: OneClassTree, X: Floats) -> Floats:
+    """Return the leaf's depth plus c(n), averaged over the leaves that a row may reach."""
+    reach = np.zeros((tree.node_count, len(X)))
+    reach[0] = 1.0
+    total = np.zeros(len(X))
+    lengths = tree.depth + average_path_length(tree.n_node_samples)
+    for node in range(tree.node_count):  # children come after their parents
+        left, right = tree.children_left[node], tree.children_right[node]
+        if left < 0:
+            total += reach[node] * lengths[node]
+            continue
+        value = X[:, tree.feature[node]]
+        share = tree.n_node_samples[left] / tree.n_node_samples[node]
+        goes_left = np.where(np.isnan(value), share, value < tree.threshold[node])
+        reach[left], reach[right] = reach[node] * goes_left, reach[node] * (1.0 - goes_left)
+    return total
+
+
+def _imputed(forest: Any) -> Any:
+    return make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), forest)
+
+
+METHODS: dict[str, Callable[[int], Any]] = {
+    "majority": lambda seed: OneClassRF(random_state=seed),
+    "proportion": lambda seed: _Proportion(random_state=seed),
+    "better": lambda seed: _Better(random_state=seed),
+    "median": lambda seed: _imputed(OneClassRF(random_state=seed)),
+    "IsolationForest": lambda seed: IsolationForest(random_state=seed),
+    "IsolationForest, median": lambda seed: _imputed(IsolationForest(random_state=seed)),
+}
+
+
+def remove(
+    X: Floats, y: NDArray[np.int64], share: float, pattern: str, rng: np.random.Generator
+) -> Floats:
+    """Return a copy in which a share of the values is missing, of all rows or of anomalies."""
+    gone = rng.random(X.shape) < share
+    if pattern == "anomalies":
+        gone &= (y == 1)[:, None]
+    return np.where(gone, np.nan, X)
+
+
+def experiments(names: Sequence[str], splits: int, largest: int) -> Iterator[dict[str, Any]]:
+    """Yield the ROC AUC of each method, data set, setting, pattern, share and split."""
+    for name in names:
+        for setting in SETTINGS:
+            groups = compose([f"dataset={name}", f"setting={setting}", "protocol=clean", "seed=0"])
+            dataset = load(groups["dataset"], groups["data"])
+            for split in range(splits):
+                parts = make_split(
+                    dataset,
+                    setting=groups["setting"],
+                    protocol=groups["protocol"],
+                    seed=0,
+                    split=split,
+                )
+                for pattern in PATTERNS:
+                    for share in SHARES:
+                        rng = np.random.default_rng([split, int(100 * share)])
+                        X, y = parts.X_train[:largest], parts.y_train[:largest]
+                        X = remove(X, y, share, pattern, rng)
+                        y_test = parts.y_test
+                        some = rng.permutation(len(y_test))[:largest]
+                        test = remove(parts.X_test[some], y_test[some], share, pattern, rng)
+                        for method, make in METHODS.items():
+                            scores = make(split).fit(X).score_samples(test)
+                            yield {
+                                "dataset": name,
+                                "setting": setting,
+                                "missing": pattern,
+                                "share": share,
+                                "split": split,
+                                "method": method,
+                                "roc_auc": roc_auc_score(y_test[some], -scores),
+                            }
+
+
+def table(rows: Sequence[dict[str, Any]]) -> str:
+    """Return mean ROC AUCs over the data sets, as Markdown."""
+    lines = [
+        "| setting | missing in | share | " + " | ".join(METHODS) + " |",
+        "|---|---|--:|" + "--:|" * len(METHODS),
+    ]
+    for setting in SETTINGS:
+        for pattern in PATTERNS:
+            for share in SHARES:
+                key = (setting, pattern, share)
+                means = [
+                    mean(
+                        float(row["roc_auc"])
+                        for row in rows
+                        if (row["setting"], row["missing"], float(row["share"])) == key
+                        and row["method"] == method
+                    )
+                    for method in METHODS
+                ]
+                cells = [f"{value:.3f}" for value in means]
+                lines.append(f"| {setting} | {pattern} | {share:.0%} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the study, write a CSV file, and print the table; 1 if no data set is at hand."""
+    parser = argparse.ArgumentParser(prog="python -m runners.missing", description=__doc__)
+    parser.add_argument("--data", nargs="+", metavar="NAME", default=published_names())
+    parser.add_argument("--splits", type=int, default=3)
+    parser.add_argument(
+        "--largest", type=int, default=3000, help="training and test rows (default: 3000)"
+    )
+    parser.add_argument("--output", type=Path, default=Path("output"))
+    options = parser.parse_args(arguments)
+    path = options.output / "missing.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows: list[dict[str, Any]] = []
+    for name in options.data:
+        try:
+            rows += experiments([name], options.splits, options.largest)
+        except DataUnavailable as error:
+            print(f"{name}: left out, {error}", file=sys.stderr)
+            continue
+        print(f"{name}: done", file=sys.stderr, flush=True)
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+    if not rows:
+        return 1
+    print(table(rows))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
