@@ -177,7 +177,9 @@ def grow_blocks(
     return [block for _, block in grown]
 
 
-def join_blocks(blocks: list[Block], n_features: int) -> tuple[Trees, np.ndarray, np.ndarray]:
+def join_blocks(
+    blocks: list[Block], n_features: int, has_directions: bool = False
+) -> tuple[Trees, np.ndarray, np.ndarray]:
     """Join the trees of all blocks, and empty the list.
 
     Returns
@@ -193,7 +195,8 @@ def join_blocks(blocks: list[Block], n_features: int) -> tuple[Trees, np.ndarray
     importances = _mean_importances(blocks, n_features)
     total = importances.sum()
     blocks.clear()
-    return join_trees(parts, n_nodes), gammas, importances / total if total > 0 else importances
+    trees = join_trees(parts, n_nodes, has_directions)
+    return trees, gammas, importances / total if total > 0 else importances
 
 
 def _mean_importances(blocks: list[Block], n_features: int) -> np.ndarray:

@@ -8,20 +8,19 @@ import numpy as np
 
 from ._boxes import Box, enter_box, find_root_box, forget_constants, log_ratio, root_log_volume
 from ._criterion import n_hidden_outliers, proxy_decrease
-from ._partitioner import (
-    Points,
-    copy_points,
-    distribute_marked,
-    mark_left,
-    partition_orders,
-    sort_members,
-    sort_root,
-)
+from ._partitioner import Points, copy_points, partition_orders, sort_members, sort_root
 from ._sampling import STREAM_NODES, derive, draw_features, draw_gamma, draw_samples, next_below
-from ._sorting import RankedData, count_present
-from ._splitter import Search, Sorted, best_split, best_weighted_split
+from ._sorting import RankedData
+from ._splitter import Search, Sorted, best_split
 from ._traversal import MISSING_RIGHT, SHIFT
 from ._tree import Nodes
+from ._weighted import (
+    best_weighted_split,
+    differ_where_present,
+    distribute_marked,
+    gather_weights,
+    mark_left,
+)
 from .kernels import kernel
 
 # Pending nodes of a depth-first walk that takes the smaller child first: at most log2 of the
@@ -104,24 +103,6 @@ def _is_leaf(
     return log_density <= parameters.min_log_density or log_density >= parameters.max_log_density
 
 
-@kernel
-def _differ_where_present(column: np.ndarray, order: np.ndarray) -> bool:
-    """Tell whether points in ascending order have two different values at least."""
-    n_present = count_present(column, order)
-    return n_present > 1 and column[order[0]] != column[order[n_present - 1]]
-
-
-@kernel
-def _gather_weights(data: RankedData, points: Points) -> float:
-    """Copy the weights of a tree's points, and return their sum."""
-    total = 0.0
-    for i in range(points.weights.shape[0]):
-        weight = data.weights[points.rows[i]] if data.weights.shape[0] > 0 else 1.0
-        points.weights[i] = weight
-        total += weight
-    return total
-
-
 @kernel(inline="always", error_model="numpy")
 def _draw_searched(
     parameters: TreeParameters,
@@ -164,7 +145,7 @@ def _draw_searched(
         elif differ and not parameters.is_weighted:
             differ = values[j, orders[buffer, j, start]] != values[j, orders[buffer, j, end - 1]]
         if differ and parameters.is_weighted:
-            differ = _differ_where_present(
+            differ = differ_where_present(
                 values[slot], orders[0 if node_by_node else buffer, slot, start:end]
             )
         if differ:
@@ -216,7 +197,7 @@ def _grow_tree(
     columns, links = points.columns, nodes.packed
     m, criterion, max_depth = parameters.n_subsample, parameters.criterion, parameters.max_depth
     node_by_node, is_weighted = parameters.sort_node_by_node, parameters.is_weighted
-    total = _gather_weights(data, points) if is_weighted else float(m)
+    total = gather_weights(data, points) if is_weighted else float(m)
     log_total = np.log(total)
 
     # Where nodes are sorted one by one, a slot holds whichever feature the node has drawn.

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._missing import has_missing
 from ._parallel import map_in_threads
 from ._predictor import GrownForest, depth_scale, is_depth, rows_together
 from ._traversal import LOW_32, SHIFT, find_leaves, load_block, new_block
+from ._tree import node_sizes
 from ._workspace import read_only
 from .kernels import kernel, njit
 
@@ -34,7 +36,7 @@ def refuse_unexplained(scoring: str, out_of_bounds: str | None) -> None:
 @kernel
 def find_changes(
     links: np.ndarray,
-    n_samples: np.ndarray,
+    sizes: np.ndarray,
     leaf_value: np.ndarray,
     expected: np.ndarray,
     above: np.ndarray,
@@ -46,7 +48,8 @@ def find_changes(
     ----------
     links : uint64 array of shape (n_nodes, 2)
         The tree's packed nodes (column 1 is read).
-    n_samples : array of shape (n_nodes,)
+    sizes : array of shape (n_nodes,)
+        Points, or sums of their weights.
     leaf_value : float64 array of shape (n_nodes,)
         What each leaf adds to the score.
     expected : float64 array of shape (>= n_nodes,)
@@ -65,7 +68,7 @@ def find_changes(
             expected[node] = leaf_value[node]
             continue
         right = left + np.uintp(1)
-        n_left, n_right = float(n_samples[left]), float(n_samples[right])
+        n_left, n_right = float(sizes[left]), float(sizes[right])
         gap = expected[right] - expected[left]
         expected[node] = expected[left] + gap * n_right / (n_left + n_right)
         change[left] = expected[left] - expected[node]
@@ -79,7 +82,7 @@ def add_changes_over_trees(
     thresholds: np.ndarray,
     links: np.ndarray,
     first_node: np.ndarray,
-    n_samples: np.ndarray,
+    sizes: np.ndarray,
     leaf_value: np.ndarray,
     size: int,
     result: np.ndarray,
@@ -92,7 +95,7 @@ def add_changes_over_trees(
     thresholds, links : arrays of shape (n_nodes, 2)
         The packed nodes of all trees, as floats and as integers.
     first_node : int64 array of shape (n_trees + 1,)
-    n_samples, leaf_value : arrays of shape (n_nodes,)
+    sizes, leaf_value : arrays of shape (n_nodes,)
     size : int
         Rows of a block.
     result : float64 array of shape (n_rows, n_features)
@@ -110,7 +113,7 @@ def add_changes_over_trees(
         part[:] = 0.0
         for t in range(first_node.shape[0] - 1):
             a, b = first_node[t], first_node[t + 1]
-            find_changes(links[a:b], n_samples[a:b], leaf_value[a:b], expected, above, change)
+            find_changes(links[a:b], sizes[a:b], leaf_value[a:b], expected, above, change)
             find_leaves(block, stop - start, thresholds[a:b], links[a:b])
             # From the leaf to the root: which way a row goes is for `find_leaves` alone to say.
             for i in range(stop - start):
@@ -119,6 +122,55 @@ def add_changes_over_trees(
                     way = above[node]
                     part[i, way >> SHIFT] += change[node]
                     node = np.uintp(way & LOW_32)
+
+
+@njit(cache=True, nogil=True)
+def add_changes_of_missing(
+    X: np.ndarray,
+    thresholds: np.ndarray,
+    links: np.ndarray,
+    first_node: np.ndarray,
+    sizes: np.ndarray,
+    leaf_value: np.ndarray,
+    max_depth: int,
+    result: np.ndarray,
+) -> None:
+    """Add up the changes for rows that may lack values, row by row.
+
+    A split whose value a row lacks changes nothing: the row goes to both children in proportion to
+    their points, and so the mean of their expected values is the node's. Below it the changes count
+    in the same proportion. Parameters as in `add_changes_over_trees`.
+    """
+    largest = np.diff(first_node).max()
+    expected, change = np.empty(largest), np.empty(largest)
+    above = np.empty(largest, np.uint64)
+    pending, pending_share = np.empty(max_depth + 2, np.intp), np.empty(max_depth + 2)
+    result[:] = 0.0
+    for t in range(first_node.shape[0] - 1):
+        a, b = first_node[t], first_node[t + 1]
+        find_changes(links[a:b], sizes[a:b], leaf_value[a:b], expected, above, change)
+        for i in range(X.shape[0]):
+            pending[0], pending_share[0] = 0, 1.0
+            n_pending = 1
+            while n_pending > 0:
+                n_pending -= 1
+                node, share = np.uintp(pending[n_pending]), pending_share[n_pending]
+                left = np.uintp(links[a + node, 1] & LOW_32)
+                while left != node:
+                    feature = links[a + node, 1] >> SHIFT
+                    value = X[i, feature]
+                    right = left + np.uintp(1)
+                    if np.isnan(value):
+                        n_left, n_right = float(sizes[a + left]), float(sizes[a + right])
+                        pending[n_pending] = right
+                        pending_share[n_pending] = share * n_right / (n_left + n_right)
+                        n_pending += 1
+                        share *= n_left / (n_left + n_right)
+                        node = left
+                    else:
+                        node = right if value >= thresholds[a + node, 0] else left
+                        result[i, feature] += share * change[node]
+                    left = np.uintp(links[a + node, 1] & LOW_32)
 
 
 def feature_contributions(forest: GrownForest, X: np.ndarray, n_jobs: int) -> np.ndarray:
@@ -140,14 +192,18 @@ def feature_contributions(forest: GrownForest, X: np.ndarray, n_jobs: int) -> np
     trees = forest.trees
     packed = read_only(trees.packed)
     nodes = (packed.view(np.float64), packed, read_only(trees.first_node))
-    values = read_only(trees.n_samples), read_only(forest.leaf_value)
+    values = read_only(node_sizes(trees)), read_only(forest.leaf_value)
+    missing, max_depth = has_missing(X), int(trees.depth.max())
     contributions = np.empty((n_rows, n_features))
     chunk, size = rows_together(n_rows, n_features, n_jobs)
 
     def explain_chunk(start: int) -> None:
         part = slice(start, min(start + chunk, n_rows))
         rows = read_only(np.ascontiguousarray(X[part], dtype=np.float64))
-        add_changes_over_trees(rows, *nodes, *values, size, contributions[part])
+        if missing:
+            add_changes_of_missing(rows, *nodes, *values, max_depth, contributions[part])
+        else:
+            add_changes_over_trees(rows, *nodes, *values, size, contributions[part])
 
     map_in_threads(explain_chunk, range(0, n_rows, chunk), n_jobs)
     contributions /= -_scale(forest)
@@ -158,9 +214,10 @@ def mean_log2_score(forest: GrownForest) -> float:
     """Return the mean of log2 s over the training data, in each tree over its sub-sample."""
     trees = forest.trees
     is_leaf = (trees.packed[:, 1] & LOW_32) == _place_in_tree(trees.first_node)
-    values = np.where(is_leaf, trees.n_samples * forest.leaf_value, 0.0)
+    sizes = node_sizes(trees)
+    values = np.where(is_leaf, sizes * forest.leaf_value, 0.0)
     roots = trees.first_node[:-1]
-    expected = np.add.reduceat(values, roots) / trees.n_samples[roots]
+    expected = np.add.reduceat(values, roots) / sizes[roots]
     return float(expected.sum() / -_scale(forest))
 
 

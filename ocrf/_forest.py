@@ -16,6 +16,7 @@ from ._blocks import grow_blocks, join_blocks
 from ._builder import TreeParameters
 from ._contributions import feature_contributions, mean_log2_score, refuse_unexplained
 from ._criterion import ADVERSARIES, CRITERIA, MISSING_RULES
+from ._missing import has_missing
 from ._parallel import n_threads
 from ._params import (
     PARAMETER_CONSTRAINTS,
@@ -30,7 +31,7 @@ from ._params import (
     resolve_weights,
 )
 from ._partitioner import sorts_node_by_node
-from ._predictor import grown_forest, has_missing, is_depth
+from ._predictor import grown_forest, is_depth
 from ._sampling import sample_features, sample_rows
 from ._sorting import rank_columns
 from ._tree import OneClassTree, unpack_tree
@@ -180,7 +181,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
     _parameter_constraints = PARAMETER_CONSTRAINTS
 
     # Where a split sends rows that lack the value that it compares: chosen by measurement.
-    _missing_rule = "majority"
+    _missing_rule = "proportion"
 
     def __init__(
         self,
@@ -327,7 +328,9 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         blocks = grow_blocks(data, self._tree_seeds, parameters, n_jobs)
         # The ranks are freed before the trees are joined, which takes as much memory for a moment.
         del data
-        trees, self.gammas_, self.feature_importances_ = join_blocks(blocks, n_features)
+        trees, self.gammas_, self.feature_importances_ = join_blocks(
+            blocks, n_features, has_directions=self._missing_rule != "proportion"
+        )
         self._grown = grown_forest(trees, self.scoring, size, box, self.out_of_bounds)
 
         if self.contamination == "auto":
@@ -349,15 +352,19 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         check_is_fitted(view)
         return view
 
-    def _score(self, X: Any) -> np.ndarray:
-        """Score rows with a snapshot."""
-        X = validate_data(
+    def _validated(self, X: Any) -> np.ndarray:
+        """Return rows to score, with a snapshot."""
+        return validate_data(
             self,
             X,
             dtype=[np.float64, np.float32],
             reset=False,
             ensure_all_finite="allow-nan",
         )
+
+    def _score(self, X: Any) -> np.ndarray:
+        """Score rows with a snapshot."""
+        X = self._validated(X)
         return self._grown.score(X, n_threads(self.n_jobs))
 
     def score_samples(self, X: Any) -> np.ndarray:
@@ -441,7 +448,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         True
         """
         forest = self._snapshot()
-        X = validate_data(forest, X, dtype=[np.float64, np.float32], reset=False)
+        X = forest._validated(X)
         return feature_contributions(forest._grown, X, n_threads(forest.n_jobs))
 
     @property

@@ -19,10 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._criterion import PROPORTION
-from ._sampling import derive, uniform
 from ._sorting import RankedData, SortSpace, bit_length, count_present, sort_by_key
-from ._splitter import Sorted
 from .kernels import kernel
 
 # Trees with at least so many features per feature searched in a node sort node by node: measured,
@@ -36,9 +33,6 @@ _FEW_POINTS = 32
 _GATHER_ROWS = 1024
 
 _ONE = np.uintp(1)
-
-# Above the streams of a node's children.
-_STREAM_MISSING = np.uint64(2**33)
 
 
 class Points(NamedTuple):
@@ -167,7 +161,7 @@ def _mark(
 
 
 @kernel
-def _partition(
+def partition_by_marks(
     orders: np.ndarray,
     buffer: int,
     feature: int,
@@ -227,89 +221,5 @@ def partition_orders(
         if j == best:
             copy_points(orders[buffer, j, start:end], orders[1 - buffer, j, start:end])
         elif not constant[j]:
-            _partition(orders, buffer, j, start, end, to_marked, to_others, marked)
+            partition_by_marks(orders, buffer, j, start, end, to_marked, to_others, marked)
     _mark(orders, buffer, best, a, b, 0, marked)
-
-
-@kernel(error_model="numpy")
-def mark_left(
-    node: Sorted,
-    slot: int,
-    n_below: int,
-    points: Points,
-    rule: int,
-    missing_right: bool,
-    key: np.uint64,
-) -> None:
-    """Mark the points that go left of a split.
-
-    Parameters
-    ----------
-    node : Sorted
-    slot : int
-        The slot of the split's feature.
-    n_below : int
-        Points that have a value below the threshold.
-    points : Points
-        ``marked`` receives the marks.
-    rule : {MAJORITY, PROPORTION, BETTER}
-    missing_right : bool
-        Whether points without a value go right, except under the rule `PROPORTION`: each draws its
-        side then, with probabilities in proportion to the points that have one.
-    key : uint64
-        Seed of the node's stream.
-    """
-    order = node.orders[node.buffer, slot, node.start : node.end]
-    n_present = count_present(node.values[slot], order)
-    below, present = 0.0, 0.0
-    for i in range(n_present):
-        present += points.weights[order[i]]
-        if i < n_below:
-            points.marked[order[i]] = 1
-            below = present
-    for i in range(n_present, order.shape[0]):
-        goes_left = not missing_right
-        if rule == PROPORTION:
-            goes_left = (
-                uniform(derive(key, np.uint64(order[i]) + _STREAM_MISSING)) * present < below
-            )
-        points.marked[order[i]] = 1 if goes_left else 0
-
-
-@kernel
-def distribute_marked(
-    node: Sorted, slot: int, points: Points, constant: np.ndarray, node_by_node: bool
-) -> tuple[int, float, float]:
-    """Hand the marked points of a node to its left child and the others to its right child.
-
-    The marks are cleared. Other parameters as in `mark_left` and `partition_orders`.
-
-    Returns
-    -------
-    n_left, left, right
-        The number of points that go left, and the weights of both children.
-    """
-    order, marked = node.orders[node.buffer, slot, node.start : node.end], points.marked
-    n_left, left, right = 0, 0.0, 0.0
-    for i in range(order.shape[0]):
-        if marked[order[i]]:
-            n_left += 1
-            left += points.weights[order[i]]
-        else:
-            right += points.weights[order[i]]
-    if node_by_node:
-        next_left, next_right = node.start, node.start + n_left
-        for i in range(order.shape[0]):
-            if marked[order[i]]:
-                points.members[next_left] = order[i]
-                next_left += 1
-            else:
-                points.members[next_right] = order[i]
-                next_right += 1
-    else:
-        for j in range(constant.shape[0]):
-            if not constant[j]:
-                _partition(node.orders, node.buffer, j, node.start, node.end, 0, n_left, marked)
-    for i in range(order.shape[0]):
-        marked[order[i]] = 0
-    return n_left, left, right

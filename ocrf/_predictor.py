@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import digamma
 
+from ._missing import Missing, average_over_leaves, has_missing, how_missing
 from ._parallel import map_in_threads
 from ._traversal import block_rows, log_sum_exp_over_trees, outside_box, sum_over_trees
-from ._tree import Trees, packed_for_missing
+from ._tree import Trees, node_sizes
 from ._workspace import read_only
 
 # Bytes of the rows that are scored together: the limit of what is copied, or allocated per row.
@@ -89,7 +90,7 @@ def leaf_depths(scoring: str, trees: Trees) -> np.ndarray:
 
 def _shares(trees: Trees) -> np.ndarray:
     """Return n_t / n, each node's share of its tree's sub-sample."""
-    size = trees.weight if trees.weight.size else trees.n_samples
+    size = node_sizes(trees)
     first = trees.first_node
     return size / np.repeat(size[first[:-1]], np.diff(first))
 
@@ -118,48 +119,33 @@ def leaf_values(scoring: str, trees: Trees) -> np.ndarray:
 
 
 def score_rows(
-    scoring: str,
-    trees: Trees,
-    leaf_value: np.ndarray,
-    n_subsample: float,
-    rows: np.ndarray,
-    block_size: int,
-    marked: np.ndarray | None = None,
+    forest: GrownForest, rows: np.ndarray, block_size: int, missing: Missing | None
 ) -> np.ndarray:
     """Score rows.
 
     Parameters
     ----------
-    scoring : {"depth", "published_depth", "density", "typical_cell"}
-    trees : Trees
-    leaf_value : float64 array of shape (n_nodes,)
-        `leaf_values` of the same scoring.
-    n_subsample : float
-        Points of a tree's sub-sample, or the expected sum of their weights.
-    rows : float64 array of shape (n_rows, n_features), C-contiguous
+    forest : GrownForest
+    rows : float64 array of shape (n_rows, n_features), C-contiguous, read-only
     block_size : int
         Rows that go down a tree together; the result does not depend on it.
-    marked : uint64 array of shape (n_nodes, 2), optional
-        `packed_for_missing`, if values of the rows may be missing.
+    missing : Missing or None
+        None if no row lacks a value.
 
     Returns
     -------
     scores : float64 array of shape (n_rows,)
     """
-    packed = read_only(trees.packed if marked is None else marked)
-    missing = marked is not None
-    walk = (read_only(rows), packed.view(np.float64), packed, read_only(trees.first_node))
+    trees, scoring = forest.trees, forest.scoring
     n_trees = trees.first_node.shape[0] - 1
-    total = np.empty(rows.shape[0])
     if scoring == "density":
-        log_sum_exp_over_trees(*walk, read_only(leaf_value), block_size, missing, total)
-        return total - np.log(n_trees)
-    sum_over_trees(*walk, read_only(leaf_value), block_size, missing, total)
+        return _over_trees(trees, forest.leaf_value, True, rows, block_size, missing) - np.log(
+            n_trees
+        )
+    total = _over_trees(trees, forest.leaf_value, False, rows, block_size, missing)
     if is_depth(scoring):
-        return depth_scores(scoring, total, n_trees, n_subsample)
-    log_volume = np.empty(rows.shape[0])
-    log_sum_exp_over_trees(*walk, read_only(trees.log_volume), block_size, missing, log_volume)
-    return np.log(total) - log_volume
+        return depth_scores(scoring, total, n_trees, forest.n_subsample)
+    return np.log(total) - _over_trees(trees, trees.log_volume, True, rows, block_size, missing)
 
 
 def rows_together(n_samples: int, n_features: int, n_jobs: int) -> tuple[int, int]:
@@ -171,11 +157,26 @@ def rows_together(n_samples: int, n_features: int, n_jobs: int) -> tuple[int, in
     return chunk, min(block_rows(n_features), chunk)
 
 
-def has_missing(X: np.ndarray) -> bool:
-    """Tell whether a value is NaN, in one pass over finite data."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = X.sum()
-    return bool(np.isnan(total) and np.isnan(X).any())
+def _over_trees(
+    trees: Trees,
+    value: np.ndarray,
+    in_logs: bool,
+    rows: np.ndarray,
+    block_size: int,
+    missing: Missing | None,
+) -> np.ndarray:
+    """Add up the values of each row's leaves; of logarithms, return the log of the sum."""
+    has_marks = missing is not None and missing.marked.size > 0
+    packed = read_only(missing.marked if missing is not None and has_marks else trees.packed)
+    total = np.empty(rows.shape[0])
+    walk = (rows, packed.view(np.float64), packed, read_only(trees.first_node), read_only(value))
+    if missing is not None and not has_marks:
+        average_over_leaves(*walk, missing.left_share, missing.max_depth, in_logs, total)
+    elif in_logs:
+        log_sum_exp_over_trees(*walk, block_size, has_marks, total)
+    else:
+        sum_over_trees(*walk, block_size, has_marks, total)
+    return total
 
 
 class GrownForest(NamedTuple):
@@ -207,14 +208,12 @@ class GrownForest(NamedTuple):
         scores = np.empty(n_samples)
         outside = np.zeros(n_samples if self.out_of_bounds else 0, bool)
         chunk, size = rows_together(n_samples, n_features, n_jobs)
-        marked = packed_for_missing(self.trees) if has_missing(X) else None
+        missing = how_missing(self.trees) if has_missing(X) else None
 
         def score_chunk(start: int) -> None:
             part = slice(start, min(start + chunk, n_samples))
             rows = read_only(np.ascontiguousarray(X[part], dtype=np.float64))
-            scores[part] = score_rows(
-                self.scoring, self.trees, self.leaf_value, self.n_subsample, rows, size, marked
-            )
+            scores[part] = score_rows(self, rows, size, missing)
             if self.out_of_bounds:
                 outside_box(rows, read_only(self.lower), read_only(self.upper), outside[part])
 

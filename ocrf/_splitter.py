@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._criterion import BETTER, ENTROPY, GINI, entropy_gain, gini_gain, split_gain
-from ._sorting import count_present
+from ._criterion import ENTROPY, GINI, entropy_gain, gini_gain
 from .kernels import kernel
 
 # Nodes of fewer points are searched without runs.
@@ -244,69 +243,3 @@ def best_split(
                     gain, threshold, n_left, best = found, cut, count, slot
                     mark = max(mark, gain)
     return best, threshold, n_left, gain
-
-
-@kernel(error_model="numpy")
-def best_weighted_split(
-    criterion: int,
-    rule: int,
-    node: Sorted,
-    weights: np.ndarray,
-    searched: np.ndarray,
-    n_searched: int,
-) -> tuple[int, float, int, float, bool]:
-    """Find the split of maximal gain of a node whose points have weights, or lack some values.
-
-    Counts are sums of weights. A split on a feature compares the points that have a value of it
-    with as large a share of the hidden outliers. Its decrease is that of these points alone, so
-    that a feature of which few points have a value decreases the proxy by little; under the rule
-    `BETTER` the others count in the child that they go to. Every threshold is evaluated.
-
-    Parameters
-    ----------
-    criterion : {GINI, ENTROPY}
-    rule : {MAJORITY, PROPORTION, BETTER}
-    node : Sorted
-    weights : float64 array of shape (m,)
-    searched, n_searched
-        As in `best_split`.
-
-    Returns
-    -------
-    slot, threshold, n_left, gain, missing_right
-        ``n_left`` points with a value go left; ``missing_right`` tells where the others go.
-    """
-    best, best_threshold, best_n_left, best_gain, missing_right = -1, 0.0, 0, -1.0, False
-    for k in range(n_searched):
-        slot = searched[k]
-        order, column = node.orders[node.buffer, slot, node.start : node.end], node.values[slot]
-        n_present = count_present(column, order)
-        present, missing = 0.0, 0.0
-        for i in range(n_present):
-            present += weights[order[i]]
-        for i in range(n_present, order.shape[0]):
-            missing += weights[order[i]]
-        total = present + missing
-        known = present / total
-        lower, per_unit = node.lower[slot], 1.0 / (node.upper[slot] - node.lower[slot])
-        a = 0.0
-        for i in range(1, n_present):
-            a += weights[order[i - 1]]
-            low, high = column[order[i - 1]], column[order[i]]
-            if not high > low:
-                continue
-            threshold = midpoint(low, high)
-            share = (threshold - lower) * per_unit
-            if rule == BETTER and missing > 0.0:
-                right = split_gain(criterion, a, total, share, node.n_outliers)
-                left = split_gain(criterion, a + missing, total, share, node.n_outliers)
-                gain, goes_right = max(left, right), right > left
-            else:
-                gain = split_gain(criterion, a, present, share, known * node.n_outliers)
-                # The Gini gain lacks a factor that is proportional to the points.
-                gain *= known if criterion == GINI else 1.0
-                goes_right = present - a > a
-            if gain > best_gain:
-                best, best_threshold, best_n_left, best_gain = slot, threshold, i, gain
-                missing_right = goes_right
-    return best, best_threshold, best_n_left, best_gain, missing_right

@@ -8,7 +8,6 @@ is the next node). A leaf is its own left child.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,10 +95,16 @@ class Trees(NamedTuple):
     depth: np.ndarray  # int32
     log_volume: np.ndarray  # float64
     weight: np.ndarray  # float64, or empty where every point counts once
-    missing_right: np.ndarray  # bool, or empty where no value was missing: the larger child
+    # bool, (n_nodes,): where a row without a value goes; or empty: to both children, in proportion.
+    missing_right: np.ndarray
 
 
-def join_trees(parts: list[Nodes], n_nodes: np.ndarray) -> Trees:
+def node_sizes(trees: Trees) -> np.ndarray:
+    """Return the points of each node, or the sums of their weights."""
+    return trees.weight if trees.weight.size else trees.n_samples
+
+
+def join_trees(parts: list[Nodes], n_nodes: np.ndarray, has_directions: bool) -> Trees:
     """Join the trees of a forest.
 
     Parameters
@@ -108,11 +113,14 @@ def join_trees(parts: list[Nodes], n_nodes: np.ndarray) -> Trees:
         The trees one after the other. The list is emptied.
     n_nodes : int64 array of shape (n_trees,)
         Nodes of each tree.
+    has_directions : bool
+        Whether rows that lack a value go where the node says, not to both children.
     """
     nodes = join_nodes(parts)
     links, missing_right = nodes.packed[:, 1], np.empty(0, bool)
     if nodes.weight.size:
-        missing_right = links >= MISSING_RIGHT
+        if has_directions:
+            missing_right = links >= MISSING_RIGHT
         links &= MISSING_RIGHT - np.uint64(1)
     return Trees(np.concatenate([[0], np.cumsum(n_nodes)]), *nodes, missing_right)
 
@@ -120,23 +128,14 @@ def join_trees(parts: list[Nodes], n_nodes: np.ndarray) -> Trees:
 def missing_right(trees: Trees, part: slice) -> np.ndarray:
     """Tell for each node of a tree whether a row that lacks the value of its feature goes right.
 
-    If no value was missing in the training data, it goes to the child with more points, or left if
-    both have as many.
+    If no directions are stored: to the child with more points, or left if both have as many.
     """
     if trees.missing_right.size:
         return trees.missing_right[part]
     left = (trees.packed[part, 1] & LOW_32).astype(np.intp)
     is_leaf = left == np.arange(left.size)
-    size = (trees.weight if trees.weight.size else trees.n_samples)[part]
+    size = node_sizes(trees)[part]
     return ~is_leaf & (size[np.where(is_leaf, left, left + 1)] > size[left])
-
-
-def packed_for_missing(trees: Trees) -> np.ndarray:
-    """Return the packed nodes with the marks of `missing_right`."""
-    packed = trees.packed.copy()
-    for part in (slice(a, b) for a, b in pairwise(trees.first_node)):
-        packed[part, 1] |= np.where(missing_right(trees, part), MISSING_RIGHT, np.uint64(0))
-    return packed
 
 
 def unpack_tree(
@@ -154,9 +153,7 @@ def unpack_tree(
         n_node_samples=read_only(trees.n_samples[part]),
         depth=read_only(trees.depth[part]),
         log_volume=read_only(trees.log_volume[part]),
-        weighted_n_node_samples=read_only(
-            (trees.weight if trees.weight.size else trees.n_samples)[part].astype(np.float64)
-        ),
+        weighted_n_node_samples=read_only(node_sizes(trees)[part].astype(np.float64)),
         missing_go_to_left=~missing_right(trees, part),
         features=features,
         n_features=n_features,
@@ -186,7 +183,8 @@ class OneClassTree:
     weighted_n_node_samples : float64 array of shape (n_nodes,)
         Sums of the points' weights; the same numbers without `sample_weight`.
     missing_go_to_left : bool array of shape (n_nodes,)
-        Whether a row that lacks the value of the node's feature goes left.
+        Whether `apply` sends a row that lacks the value of the node's feature left: it goes to the
+        child with more points. (Scores average over both.)
     features : int64 array
         The columns that the tree was grown on.
     n_features : int

@@ -24,8 +24,7 @@ from sklearn.pipeline import make_pipeline
 
 from datasets import DataUnavailable, load, make_split
 from datasets.configuration import compose, published_names
-from ocrf import OneClassRF, OneClassTree
-from ocrf._predictor import average_path_length
+from ocrf import OneClassRF
 
 Floats = NDArray[np.float64]
 
@@ -40,33 +39,10 @@ class _Better(OneClassRF):
     _missing_rule = "better"
 
 
-class _Proportion(OneClassRF):
-    """Both children: drawn in proportion to their points when growing, averaged when scoring."""
+class _Majority(OneClassRF):
+    """The child with more of the points that have a value, stored at each split."""
 
-    _missing_rule = "proportion"
-
-    def score_samples(self, X: Floats) -> Floats:
-        """Return the depth score of the expected depths."""
-        depth = np.mean([_expected_depths(tree, X) for tree in self.estimators_], axis=0)
-        return -np.exp2(-depth / average_path_length(self.max_samples_))
-
-
-def _expected_depths(tree: OneClassTree, X: Floats) -> Floats:
-    """Return the leaf's depth plus c(n), averaged over the leaves that a row may reach."""
-    reach = np.zeros((tree.node_count, len(X)))
-    reach[0] = 1.0
-    total = np.zeros(len(X))
-    lengths = tree.depth + average_path_length(tree.n_node_samples)
-    for node in range(tree.node_count):  # children come after their parents
-        left, right = tree.children_left[node], tree.children_right[node]
-        if left < 0:
-            total += reach[node] * lengths[node]
-            continue
-        value = X[:, tree.feature[node]]
-        share = tree.n_node_samples[left] / tree.n_node_samples[node]
-        goes_left = np.where(np.isnan(value), share, value < tree.threshold[node])
-        reach[left], reach[right] = reach[node] * goes_left, reach[node] * (1.0 - goes_left)
-    return total
+    _missing_rule = "majority"
 
 
 def _imputed(forest: Any) -> Any:
@@ -74,8 +50,8 @@ def _imputed(forest: Any) -> Any:
 
 
 METHODS: dict[str, Callable[[int], Any]] = {
-    "majority": lambda seed: OneClassRF(random_state=seed),
-    "proportion": lambda seed: _Proportion(random_state=seed),
+    "proportion": lambda seed: OneClassRF(random_state=seed),
+    "majority": lambda seed: _Majority(random_state=seed),
     "better": lambda seed: _Better(random_state=seed),
     "median": lambda seed: _imputed(OneClassRF(random_state=seed)),
     "IsolationForest": lambda seed: IsolationForest(random_state=seed),
@@ -84,7 +60,7 @@ METHODS: dict[str, Callable[[int], Any]] = {
 
 
 def remove(
-    X: Floats, y: NDArray[np.int64], share: float, pattern: str, rng: np.random.Generator
+    X: Floats, y: NDArray[Any], share: float, pattern: str, rng: np.random.Generator
 ) -> Floats:
     """Return a copy in which a share of the values is missing, of all rows or of anomalies."""
     gone = rng.random(X.shape) < share
