@@ -163,6 +163,15 @@ class OneClassRF(OutlierMixin, BaseEstimator):
     feature_names_in_ : array of str
         Only where `X` has column names.
 
+    Notes
+    -----
+    NaN is a missing value. A split compares the points of its node that have a value, with as large
+    a share of the hidden outliers; the others are sent to both children in proportion to these
+    points, each at random while a tree grows. A row that lacks a value goes down both sides, and
+    its score averages over the leaves that it may reach. Boxes and `out_of_bounds` ignore missing
+    values, a feature without any value is never split, and a row without any value has the average
+    score of each tree's sub-sample.
+
     References
     ----------
     N. Goix, N. Drougard, R. Brault, M. Chiapino. One Class Splitting Criteria for Random
