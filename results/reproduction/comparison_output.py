@@ -104,7 +104,7 @@ def sections(
         counted.append(f"{LABELLED}: {LABELLED_MEANING}")
     return [
         ("Counts", counted, judged_rows(table, publication)),
-        ("What differs", notes or ["Nothing."], body if explained else None),
+        ("What differs", notes if explained else ["Nothing."], body if explained else None),
         ("What was not run", gaps or ["Nothing."], None),
     ]
 

@@ -17,6 +17,7 @@ from results.published.publication import load_publication, publication_names
 from results.published.values import read_values
 from results.records.frame import from_records
 from results.reproduction.comparison import compare
+from results.reproduction.comparison_output import to_markdown
 from tests.results.support import make_record, write_fast
 
 DESCRIPTION = {
@@ -435,6 +436,9 @@ def test_a_metric_that_was_not_recorded_is_marked(tmp_path):
     table = compare(cells, publication).set_index(["dataset", "algorithm", "metric"])
     row = table.loc[("Pima Indians", "iforest", "precision_at_n")]
     assert (row["verdict"], row["mark"]) == ("ours NA", "--")
+    assert (
+        "Nothing." not in to_markdown(table.reset_index(), publication).partition("## What was")[0]
+    )
     assert table.loc[("Pima Indians", "iforest", "roc_auc"), "mark"] == ""
 
 
