@@ -2,6 +2,7 @@
 
 from ._contributions_plot import plot_contributions
 from ._forest import OneClassRF, warm_up
+from ._persistence import VersionWarning
 from ._plotting import plot_level_sets
 from ._tree import OneClassTree
 
@@ -10,6 +11,7 @@ __version__ = "0.1.0"
 __all__ = [
     "OneClassRF",
     "OneClassTree",
+    "VersionWarning",
     "__version__",
     "plot_contributions",
     "plot_level_sets",

@@ -178,32 +178,36 @@ def grow_blocks(
 
 
 def join_blocks(
-    blocks: list[Block], n_features: int, has_directions: bool = False
-) -> tuple[Trees, np.ndarray, np.ndarray]:
+    blocks: list[Block], total_importances: np.ndarray, has_directions: bool = False
+) -> tuple[Trees, np.ndarray]:
     """Join the trees of all blocks, and empty the list.
+
+    Parameters
+    ----------
+    blocks : list of Block
+    total_importances : float64 array of shape (n_features,)
+        The importances of all trees are added to it.
+    has_directions : bool, default=False
+        As for `join_trees`.
 
     Returns
     -------
     trees : Trees
     gammas : float64 array of shape (n_trees,)
-    importances : float64 array of shape (n_features,)
-        Means over the trees, scaled to sum to 1, or all zero.
     """
     parts = [part for block in blocks for part in block.parts]
     n_nodes = np.concatenate([block.n_nodes for block in blocks])
     gammas = np.concatenate([block.gammas for block in blocks])
-    importances = _mean_importances(blocks, n_features)
-    total = importances.sum()
-    blocks.clear()
-    trees = join_trees(parts, n_nodes, has_directions)
-    return trees, gammas, importances / total if total > 0 else importances
-
-
-def _mean_importances(blocks: list[Block], n_features: int) -> np.ndarray:
-    """Return the importances of all features, averaged over the trees."""
-    total = np.zeros(n_features)
     for block in blocks:
         for feature, importance in block.importances:
             # One after the other: the same sum whatever the blocks.
-            np.add.at(total, feature, importance)
-    return total / sum(len(block.n_nodes) for block in blocks)
+            np.add.at(total_importances, feature, importance)
+    blocks.clear()
+    return join_trees(parts, n_nodes, has_directions), gammas
+
+
+def scaled_importances(total_importances: np.ndarray, n_trees: int) -> np.ndarray:
+    """Return the means over the trees, scaled to sum to 1, or all zero."""
+    importances = total_importances / n_trees
+    total = importances.sum()
+    return importances / total if total > 0 else importances

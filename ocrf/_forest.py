@@ -12,7 +12,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._blocks import grow_blocks, join_blocks
+from ._blocks import grow_blocks, join_blocks, scaled_importances
 from ._builder import TreeParameters
 from ._contributions import feature_contributions, mean_log2_score, refuse_unexplained
 from ._criterion import ADVERSARIES, CRITERIA, MISSING_RULES
@@ -31,16 +31,24 @@ from ._params import (
     resolve_weights,
 )
 from ._partitioner import sorts_node_by_node
+from ._persistence import from_plain, to_plain
 from ._predictor import grown_forest, is_depth
 from ._sampling import sample_features, sample_rows
 from ._sorting import rank_columns
 from ._tree import OneClassTree, unpack_tree
+from ._warm_start import Earlier, append_trees, n_more_trees, refuse_other_data, shared_by_trees
 from ._workspace import read_only
 
 Item = TypeVar("Item")
 
 # What a fit stores beside the public attributes, which end in an underscore.
-_FITTED_PRIVATE = ("_grown", "_tree_seeds", "_n_samples_fit", "_rows")
+_FITTED_PRIVATE = (
+    "_grown",
+    "_tree_seeds",
+    "_total_importances",
+    "_n_samples_fit",
+    "_rows",
+)
 
 
 class _PerTree(Sequence[Item]):
@@ -124,6 +132,11 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         may use. Joblib's backends have no effect on it.
     random_state : int, RandomState instance or None, default=None
         Draws sub-samples, features and gammas. Results do not depend on `n_jobs`.
+    warm_start : bool, default=False
+        Whether `fit` keeps the trees of the fit before and adds those that `n_estimators` is larger
+        by. On the same data, with the same integer as `random_state`, it is the forest of one fit.
+        Data of another size or bounding box, and sub-samples of another size, are refused. A fit
+        that fails leaves the trees that there were.
     adversary : {"adaptive", "naive"}, default="adaptive"
         How many outliers hide in a node t: gamma n_t ("adaptive"), or gamma n Leb(X_t) / Leb(X)
         ("naive"), where n is the size of the sub-sample and X the bounding box of the training data
@@ -207,6 +220,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         contamination: str | float = "auto",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        warm_start: bool = False,
         adversary: str = "adaptive",
         scoring: str = "depth",
         min_log_density: float | None = None,
@@ -224,6 +238,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         self.contamination = contamination
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.warm_start = warm_start
         self.adversary = adversary
         self.scoring = scoring
         self.min_log_density = min_log_density
@@ -259,14 +274,31 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             For sparse data.
         """
         fresh = type(self)(**self.get_params(deep=False))
+        earlier = self._earlier() if self.warm_start else None
         try:
-            fresh._fit(X, sample_weight)
+            fresh._fit(X, sample_weight, earlier)
         except BaseException:
-            # After a fit that fails or is interrupted, the estimator is not fitted.
-            self._replace_fitted({})
+            # After a fit that fails or is interrupted, the estimator is not fitted; one that adds
+            # trees leaves those that there were.
+            if earlier is None:
+                self._replace_fitted({})
             raise
         self._replace_fitted(fresh.__dict__)
         return self
+
+    def _earlier(self) -> Earlier | None:
+        """Return what a warm start adds trees to, or None before the first fit."""
+        fitted = self.__dict__.copy()
+        if "_grown" not in fitted:
+            return None
+        grown = fitted["_grown"]
+        return Earlier(
+            grown=grown,
+            seeds=fitted["_tree_seeds"],
+            gammas=fitted["gammas_"],
+            total_importances=fitted["_total_importances"],
+            shared=shared_by_trees(fitted, grown.n_subsample, (grown.lower, grown.upper)),
+        )
 
     def _replace_fitted(self, fitted: dict[str, Any]) -> None:
         """Replace what fits have stored, in one step: other threads see all of it or nothing."""
@@ -278,9 +310,10 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         # Parameters that were set meanwhile wait for the next fit.
         self.__dict__ = fitted | kept
 
-    def _fit(self, X: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, sample_weight: Any, earlier: Earlier | None) -> None:
         """Grow the forest in an estimator that no other thread sees."""
         self._validate_params()
+        n_more = n_more_trees(self.n_estimators, earlier)
         gamma_low, gamma_high = resolve_gamma(self.gamma)
         X = validate_data(
             self,
@@ -306,6 +339,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         self._n_samples_fit = n_samples
 
         rng = check_random_state(self.random_state)
+        # Those of earlier trees are drawn again: the new ones are the same as in one fit.
         self._tree_seeds = rng.randint(0, 2**32, size=(self.n_estimators, 2), dtype=np.uint64) @ (
             np.array([2**32, 1], dtype=np.uint64)
         )
@@ -313,6 +347,11 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         data = rank_columns(read_only(X), n_jobs, weights)
         box = data.lower, data.upper
         refuse_overflowing_ranges(*box, getattr(self, "feature_names_in_", None))
+        self._total_importances = np.zeros(n_features)
+        if earlier is not None:
+            refuse_other_data(earlier.shared, shared_by_trees(self.__dict__, size, box))
+            self._tree_seeds[: len(earlier.seeds)] = earlier.seeds
+            self._total_importances += earlier.total_importances
         min_log_density, max_log_density = resolve_log_densities(
             self.min_log_density, self.max_log_density
         )
@@ -334,12 +373,20 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             is_weighted=missing or weights is not None,
             missing_rule=MISSING_RULES[self._missing_rule],
         )
-        blocks = grow_blocks(data, self._tree_seeds, parameters, n_jobs)
+        seeds = self._tree_seeds[self.n_estimators - n_more :]
+        blocks = grow_blocks(data, seeds, parameters, n_jobs) if n_more else []
         # The ranks are freed before the trees are joined, which takes as much memory for a moment.
         del data
-        trees, self.gammas_, self.feature_importances_ = join_blocks(
-            blocks, n_features, has_directions=self._missing_rule != "proportion"
-        )
+        if blocks:
+            has_directions = self._missing_rule != "proportion"
+            trees, gammas = join_blocks(blocks, self._total_importances, has_directions)
+            if earlier is not None:
+                trees = append_trees(earlier.grown.trees, trees)
+                gammas = np.concatenate([earlier.gammas, gammas])
+        elif earlier is not None:
+            trees, gammas = earlier.grown.trees, earlier.gammas
+        self.gammas_ = gammas
+        self.feature_importances_ = scaled_importances(self._total_importances, self.n_estimators)
         self._grown = grown_forest(trees, self.scoring, size, box, self.out_of_bounds)
 
         if self.contamination == "auto":
@@ -472,6 +519,14 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
+    def __getstate__(self) -> dict[str, Any]:
+        return to_plain(super().__getstate__(), _version())
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Parameters that the version which pickled it did not have take their defaults.
+        defaults = OneClassRF().get_params(deep=False)
+        super().__setstate__(defaults | from_plain(state, _version(), type(self).__name__))
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "offset_")
 
@@ -511,6 +566,12 @@ class OneClassRF(OutlierMixin, BaseEstimator):
     def _samples_of_tree(self, t: int) -> np.ndarray:
         rows = sample_rows(self._tree_seeds[t], self._n_samples_fit, self.max_samples_)
         return rows.astype(np.int64) if self._rows is None else self._rows[rows]
+
+
+def _version() -> str:
+    from . import __version__
+
+    return __version__
 
 
 def warm_up() -> None:

@@ -49,6 +49,7 @@ PARAMETER_CONSTRAINTS: dict = {
     "contamination": [StrOptions({"auto"}), Interval(Real, 0, 0.5, closed="right")],
     "n_jobs": [None, Integral],
     "random_state": ["random_state"],
+    "warm_start": ["boolean"],
 }
 
 

@@ -23,6 +23,7 @@ def test_defaults_are_the_papers():
         "contamination": "auto",
         "n_jobs": None,
         "random_state": None,
+        "warm_start": False,
         "adversary": "adaptive",
         "scoring": "depth",
         "min_log_density": None,
