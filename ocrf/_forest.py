@@ -185,6 +185,15 @@ class OneClassRF(OutlierMixin, BaseEstimator):
     values, a feature without any value is never split, and a row without any value has the average
     score of each tree's sub-sample.
 
+    Scores, labels and contributions are NumPy arrays, one item or row per row of `X`, whatever the
+    container of `X` and whatever ``sklearn.set_config(transform_output=...)`` says, which concerns
+    transformers. After a fit on a data frame, frames with other columns are refused.
+
+    A pickle states the version of ocrf that made it. Another version reads it with a
+    `ocrf.VersionWarning`, or refuses it if it stores forests in another form. A fitted forest is
+    only read: one that ``joblib.load(path, mmap_mode="r")`` maps from disk is used without a copy,
+    and processes that map it share its pages.
+
     References
     ----------
     N. Goix, N. Drougard, R. Brault, M. Chiapino. One Class Splitting Criteria for Random

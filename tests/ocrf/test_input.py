@@ -1,8 +1,10 @@
 """What may be fitted and scored, and what is refused."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -66,7 +68,6 @@ def test_bad_data_are_named(data, message):
 
 
 def test_a_named_column_that_overflows_is_named():
-    pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"good": [0.0, 1.0, 2.0], "bad": [-1.7e308, 0.0, 1.7e308]})
     with pytest.raises(ValueError, match="column 'bad' of X spans more"):
         OneClassRF().fit(frame)
@@ -104,3 +105,18 @@ def test_wrong_width_at_scoring(X):
     forest = OneClassRF(n_estimators=2).fit(X)
     with pytest.raises(ValueError, match="X has 2 features, but OneClassRF is expecting 3"):
         forest.score_samples(X[:, :2])
+
+
+@pytest.mark.parametrize("container", ["pandas", "default"])
+def test_outputs_are_arrays_and_names_are_held_to(X, container):
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    expected = OneClassRF(n_estimators=5, random_state=0).fit(X)
+    with config_context(transform_output=container):
+        forest = OneClassRF(n_estimators=5, random_state=0).fit(frame)
+        assert forest.feature_names_in_.tolist() == ["a", "b", "c"]
+        for name in ("score_samples", "decision_function", "predict", "feature_contributions"):
+            found = getattr(forest, name)(frame)
+            assert type(found) is np.ndarray
+            np.testing.assert_array_equal(found, getattr(expected, name)(X))
+            with pytest.raises(ValueError, match="feature names should match"):
+                getattr(forest, name)(frame[["b", "a", "c"]])
