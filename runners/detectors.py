@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,10 @@ import numpy as np
 from hydra.utils import get_object, instantiate
 from numpy.typing import NDArray
 from omegaconf import OmegaConf
+
+# What `get_object` logs stands in the exception as well, and is said there.
+logging.getLogger("hydra.utils").addHandler(logging.NullHandler())
+logging.getLogger("hydra.utils").propagate = False
 
 
 class DetectorError(ValueError):
@@ -114,7 +119,8 @@ def constructor_of(algorithm: Mapping[str, Any]) -> Any:
     try:
         constructor = get_object(target)
     except Exception as error:  # whatever importing a user's module raises, with its own words
-        raise DetectorError(f"_target_ {target!r} cannot be imported: {error}") from error
+        words = " ".join(str(error).split())
+        raise DetectorError(f"_target_ {target!r} cannot be imported: {words}") from error
     if not callable(constructor):
         raise DetectorError(f"_target_ {target!r} is not a class")
     return constructor
