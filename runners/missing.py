@@ -90,6 +90,11 @@ def experiments(names: Sequence[str], splits: int, largest: int) -> Iterator[dic
                         X = remove(X, y, share, pattern, rng)
                         y_test = parts.y_test
                         some = rng.permutation(len(y_test))[:largest]
+                        if len(set(y_test[some])) < 2:
+                            raise SystemExit(
+                                f"{name}: the first {largest} test rows have one class only; "
+                                "raise --largest"
+                            )
                         test = remove(parts.X_test[some], y_test[some], share, pattern, rng)
                         for method, make in METHODS.items():
                             scores = make(split).fit(X).score_samples(test)
