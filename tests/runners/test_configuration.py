@@ -377,8 +377,8 @@ def test_sweeping_a_nested_object_gives_short_labels_that_stay(composed, own_gro
     ],
 )
 def test_plain_values_are_shown_as_they_are(composed, value, shown):
-    [cell] = composed("algorithm=lof", f"algorithm.n_neighbors={value}")
-    assert cell.label.startswith(f"lof(n_neighbors={shown}")
+    [cell] = composed("algorithm=healthy", f"algorithm.seconds={value}")
+    assert cell.label.startswith(f"healthy(seconds={shown}")
 
 
 def test_globs_leave_templates_out_until_they_are_filled_in(composed):
