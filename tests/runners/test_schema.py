@@ -11,7 +11,7 @@ from omegaconf import OmegaConf
 from datasets.configuration import CONF
 from datasets.strict import Invalid
 from runners import app
-from runners.schema import checked
+from runners.schema import checked, ignored
 
 BASES = {
     "paper": ["dataset=shuttle", "protocol=paper"],
@@ -163,7 +163,6 @@ def test_steps_that_make_no_sense_together_are_refused(changes, words):
         ({"n_splits": 6}, "n_splits=6, but protocol 'dte2024_semi' has 5 seeds"),
         ({"setting": {"name": "novelty", "anomalies_in_train": True}}, "not what novelty"),
         ({"setting": {"name": "outlier", "anomalies_in_train": True}}, "which is setting=novelty"),
-        ({"detector": "ECOD"}, "detector is for algorithm=pyod"),
         ({"algorithm": {"_target_": "baselines.PyODDetector", "detector": "EKOD"}}, "'EKOD'"),
         (
             {
@@ -181,6 +180,17 @@ def test_steps_that_make_no_sense_together_are_refused(changes, words):
 def test_what_does_not_go_together_is_refused(changes, words):
     with pytest.raises(Invalid, match=words):
         checked(base("order") | changes)
+
+
+def test_what_only_a_template_takes_is_not_ignored(capsys):
+    assert ignored(base("order")) == []
+    assert ignored(base("order") | {"detector": "ECOD"}) == [
+        "detector is for algorithm=pyod; this algorithm does not take it"
+    ]
+    assert app.main(["dataset=pima", "data.path=x.csv"]) == app.USAGE_ERROR
+    assert "data.path is for dataset=custom" in capsys.readouterr().err
+    assert app.main(["-m", "algorithm=lof,iforest", "detector=ECOD"]) == app.USAGE_ERROR
+    assert "detector is for algorithm=pyod" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
