@@ -90,7 +90,7 @@ def draw_all(experiments: Experiments) -> Iterator[Drawn]:
 
 
 def _without_overridden(experiments: Experiments) -> Experiments:
-    """Leave out protocols with overridden options, ``paper(anomaly_subset=fixed)``.
+    """Leave out protocols with overridden options, ``paper(cap.drawn=once)``.
 
     They are run to measure one departure on a few cells, which the table of departures shows.
     """

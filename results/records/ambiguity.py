@@ -1,7 +1,7 @@
 """Experiments that bear the same names but were configured differently are told apart.
 
 A record's names (data set, algorithm, setting, protocol) leave out what was overridden beside the
-algorithm's own parameters, for example ``protocol.anomaly_subset=fixed``. Averaging such
+algorithm's own parameters, for example ``protocol.cap.drawn=once``. Averaging such
 experiments with the others would mix two things under one name.
 """
 
@@ -77,7 +77,7 @@ def tell_apart(
 
     Where the experiments of a cell, or the cells of a table, whatever their seeds and splits, were
     configured differently, the configuration that most cells have keeps the plain name; the others
-    become for example ``paper(anomaly_subset=fixed)``. What still collides after that is the same
+    become for example ``paper(cap.drawn=once)``. What still collides after that is the same
     experiment; the last row is kept.
 
     Parameters

@@ -60,8 +60,8 @@ def safe_name(text: str) -> str:
 
     Examples
     --------
-    >>> safe_name("paper(anomaly_subset=fixed)")
-    'paper_anomaly_subset=fixed'
+    >>> safe_name("paper(cap.drawn=once)")
+    'paper_cap.drawn=once'
     """
     return _cut(re.sub(r"[^\w=.+-]+", "_", text).strip("_").lstrip(".")) or "_"
 

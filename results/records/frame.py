@@ -74,7 +74,7 @@ def from_records(
     frame, told = tell_apart(frame, COORDINATES, SECTIONS)
     remarks += told
     remarks += mixed_versions(frame)
-    # A plain name then means the plain one: `paper` leaves out `paper(anomaly_subset=fixed)`.
+    # A plain name then means the plain one: `paper` leaves out `paper(cap.drawn=once)`.
     for column in ("protocol", "dataset"):
         if patterns := search.selection.asked()[column]:
             chosen = [any(matches(value, p) for p in patterns) for value in frame[column]]

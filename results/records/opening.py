@@ -123,7 +123,7 @@ class Selection:
     ----------
     protocols, settings, datasets, algorithms, seeds : tuple of str
         Names or shell patterns; names told apart are written as printed
-        (``"paper(anomaly_subset=fixed)"``). An algorithm is named by its YAML file, which takes in
+        (``"paper(cap.drawn=once)"``). An algorithm is named by its YAML file, which takes in
         its variants, or by its label (``"iforest(max_samples=64)"``); columns come in the order
         given.
     """

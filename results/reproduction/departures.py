@@ -78,9 +78,9 @@ _CAP = Departure("anomalies in novelty detection", "a tenth of the normal points
 _PROTOCOL = Departure("protocol (exact metrics of both)", "paper", "clean")
 #: The options of the paper's protocol that are varied, as it has them.
 _AS_PUBLISHED = {
-    "anomaly_subset": "per_split",
-    "max_anomaly_ratio": "0.1",
-    "repeat_published_rows": "true",
+    "cap.drawn": "per_split",
+    "cap.ratio": "0.1",
+    "repeats": "published",
 }
 _METRIC = Departure("area", "of the interpolated curves", "exact")
 
@@ -258,9 +258,9 @@ def _by_parameter(rows: pd.DataFrame) -> Iterator[Effect]:
 
 def _by_protocol_option(rows: pd.DataFrame) -> Iterator[Effect]:
     for departure, option, datasets in (
-        (_DUPLICATES, ("repeat_published_rows", "false"), ("shuttle",)),
-        (_SUBSET, ("anomaly_subset", "fixed"), None),
-        (_CAP, ("max_anomaly_ratio", "null"), None),
+        (_DUPLICATES, ("repeats", "source"), ("shuttle",)),
+        (_SUBSET, ("cap.drawn", "once"), None),
+        (_CAP, ("cap.ratio", "null"), None),
     ):
         first = _pick(rows, "paper")
         for protocol in sorted(set(map(str, rows.index.get_level_values("protocol")))):
@@ -277,7 +277,7 @@ def _by_protocol_option(rows: pd.DataFrame) -> Iterator[Effect]:
 
 def is_fixed_subset(protocol: str) -> bool:
     """Tell whether a protocol is the paper's, with one subset of the anomalies for all splits."""
-    return _differs_in(protocol, "anomaly_subset", "fixed")
+    return _differs_in(protocol, "cap.drawn", "once")
 
 
 def _differs_in(protocol: str, option: str, value: str) -> bool:

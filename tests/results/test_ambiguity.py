@@ -8,7 +8,7 @@ from tests.results.support import key_of, make_record
 
 
 def records(protocol_extra=None, n=2, **changes):
-    config = {"protocol": {"name": "paper", "anomaly_subset": "per_split"} | (protocol_extra or {})}
+    config = {"protocol": {"name": "paper", "cap": {"drawn": "per_split"}} | (protocol_extra or {})}
     return [make_record(split=i, config=config, **changes) for i in range(n)]
 
 
@@ -16,14 +16,14 @@ def test_an_overridden_protocol_is_listed_apart_and_the_usual_one_keeps_its_name
     experiments = from_records(
         [
             *records(n=3),
-            *records({"anomaly_subset": "fixed"}),
-            *records({"anomaly_subset": "fixed"}, dataset="wilt"),
+            *records({"cap": {"drawn": "once"}}),
+            *records({"cap": {"drawn": "once"}}, dataset="wilt"),
             *records(n=3, dataset="wilt"),
         ]
     )
-    assert sorted(set(experiments.frame["protocol"])) == ["paper", "paper(anomaly_subset=fixed)"]
+    assert sorted(set(experiments.frame["protocol"])) == ["paper", "paper(cap.drawn=once)"]
     assert len(experiments.frame) == 10
-    assert any("anomaly_subset=fixed" in remark for remark in experiments.remarks)
+    assert any("cap.drawn=once" in remark for remark in experiments.remarks)
 
 
 def test_a_data_set_that_follows_its_protocol_is_no_clash():
@@ -61,13 +61,13 @@ def test_an_algorithm_whose_own_file_changed_is_listed_apart():
 
 def test_an_override_for_one_algorithm_only_is_listed_apart():
     """The two would otherwise stand in one table and be ranked against each other."""
-    both = [*records(n=3), *records({"anomaly_subset": "fixed"}, algorithm="lof")]
+    both = [*records(n=3), *records({"cap": {"drawn": "once"}}, algorithm="lof")]
     experiments = from_records(both)
     assert set(zip(experiments.frame["label"], experiments.frame["protocol"], strict=True)) == {
         ("iforest", "paper"),
-        ("lof", "paper(anomaly_subset=fixed)"),
+        ("lof", "paper(cap.drawn=once)"),
     }
-    assert any("anomaly_subset=fixed" in remark for remark in experiments.remarks)
+    assert any("cap.drawn=once" in remark for remark in experiments.remarks)
 
 
 def test_a_data_set_overridden_for_one_algorithm_only_is_listed_apart():
@@ -198,19 +198,19 @@ def test_no_records_at_all_says_how_to_get_some():
     ("pattern", "names"),
     [
         ("paper", {"paper"}),
-        ("paper(anomaly_subset=fixed)", {"paper(anomaly_subset=fixed)"}),
-        ("paper*", {"paper", "paper(anomaly_subset=fixed)"}),
+        ("paper(cap.drawn=once)", {"paper(cap.drawn=once)"}),
+        ("paper*", {"paper", "paper(cap.drawn=once)"}),
     ],
 )
 def test_names_told_apart_can_be_selected(pattern, names):
-    everything = [*records(n=3), *records({"anomaly_subset": "fixed"})]
+    everything = [*records(n=3), *records({"cap": {"drawn": "once"}})]
     frame = from_records(everything, Selection(protocols=(pattern,))).frame
     assert set(frame["protocol"]) == names
 
 
 def test_a_told_apart_name_that_is_not_there_is_refused():
     with pytest.raises(SelectionError, match="selection"):
-        from_records(records(), Selection(protocols=("paper(anomaly_subset=fixed)",)))
+        from_records(records(), Selection(protocols=("paper(cap.drawn=once)",)))
 
 
 def test_a_cell_run_with_several_versions_of_a_package_is_named():

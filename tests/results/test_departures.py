@@ -61,13 +61,13 @@ def only(records, name):
         ("protocol (exact metrics of both)", {"protocol": "paper"}, {"protocol": "clean"}),
         (
             "subset of anomalies",
-            {"config": {"protocol": {"name": "paper", "anomaly_subset": "per_split"}}},
-            {"config": {"protocol": {"name": "paper", "anomaly_subset": "fixed"}}, "key": "e" * 64},
+            {"config": {"protocol": {"name": "paper", "cap": {"drawn": "per_split"}}}},
+            {"config": {"protocol": {"name": "paper", "cap": {"drawn": "once"}}}, "key": "e" * 64},
         ),
         (
             "anomalies in novelty detection",
-            {"config": {"protocol": {"name": "paper", "max_anomaly_ratio": 0.1}}},
-            {"config": {"protocol": {"name": "paper", "max_anomaly_ratio": None}}, "key": "e" * 64},
+            {"config": {"protocol": {"name": "paper", "cap": {"ratio": 0.1}}}},
+            {"config": {"protocol": {"name": "paper", "cap": {"ratio": None}}}, "key": "e" * 64},
         ),
     ],
 )
@@ -93,7 +93,7 @@ def test_each_departure_is_its_two_means_over_common_data_sets(name, first, seco
 def test_shuttle_s_duplicates_are_measured_on_shuttle_alone():
     def run(dataset, repeat, roc, split):
         config = {
-            "protocol": {"name": "paper", "repeat_published_rows": repeat},
+            "protocol": {"name": "paper", "repeats": repeat},
             "dataset": {"name": dataset, "repeat": repeat},
         }
         return make_record(
@@ -104,8 +104,8 @@ def test_shuttle_s_duplicates_are_measured_on_shuttle_alone():
             key=f"{hash((dataset, repeat, split)) % 16**16:064x}",
         )
 
-    records = [run(d, True, 0.9, s) for d in ("shuttle", "pima") for s in range(2)]
-    records += [run("shuttle", False, 0.7, 0), run("pima", False, 0.1, 0)]
+    records = [run(d, "published", 0.9, s) for d in ("shuttle", "pima") for s in range(2)]
+    records += [run("shuttle", "source", 0.7, 0), run("pima", "source", 0.1, 0)]
     roc, _ = only(records, "repeated rows of shuttle")
     assert roc.datasets == ("shuttle",)
     assert roc.change == pytest.approx(-0.2)
@@ -126,17 +126,17 @@ def test_area_of_curves_against_exact_metrics():
 
 
 def test_options_of_the_protocol_are_told_apart_when_both_vary():
-    def protocol(subset="per_split", repeated=True):
-        options = {"anomaly_subset": subset, "repeat_published_rows": repeated}
+    def protocol(subset="per_split", repeated="published"):
+        options = {"cap": {"drawn": subset}, "repeats": repeated}
         return {"protocol": {"name": "paper", **options}}
 
     usual = [
         make_record("shuttle", split=split, roc=0.5, config=protocol(), key=f"{split}" * 64)
         for split in range(3)
     ]
-    fixed = make_record("shuttle", roc=0.6, config=protocol("fixed"), key="a" * 64)
-    single = make_record("shuttle", roc=0.8, config=protocol(repeated=False), key="b" * 64)
-    both = make_record("shuttle", roc=0.9, config=protocol("fixed", False), key="c" * 64)
+    fixed = make_record("shuttle", roc=0.6, config=protocol("once"), key="a" * 64)
+    single = make_record("shuttle", roc=0.8, config=protocol(repeated="source"), key="b" * 64)
+    both = make_record("shuttle", roc=0.9, config=protocol("once", "source"), key="c" * 64)
     records = [*usual, fixed, single, both]
     assert only(records, "subset of anomalies")[0].change == pytest.approx(0.1)
     assert only(records, "repeated rows of shuttle")[0].change == pytest.approx(0.3)

@@ -77,7 +77,7 @@ def test_what_no_command_would_read_is_not_packed(store, tmp_path, refused):
 def test_a_selection_of_a_store_is_packed_and_what_it_lacks_is_told(store, tmp_path, capsys):
     file = tmp_path / "p.parquet"
     # Records bear the plain name of a protocol: one told apart packs all of its name.
-    choice = ["--algorithm", "lof,pyod_*", "--protocol", "paper(anomaly_subset=fixed)"]
+    choice = ["--algorithm", "lof,pyod_*", "--protocol", "paper(cap.drawn=once)"]
     assert main(["pack", str(file), "--records", str(store), *choice]) == 0
     assert [record.algorithm for record in read_packed(file)] == ["lof"]
     told = capsys.readouterr().out
@@ -126,8 +126,8 @@ def test_places_count_their_records(store, tmp_path):
             ["algorithm 'lof' and fits the rest of the selection"],
         ),
         (
-            ["--protocol", "paper,paper(anomaly_subset=fixed)"],
-            ["protocol 'paper(anomaly_subset=fixed)' and fits the rest"],
+            ["--protocol", "paper,paper(cap.drawn=once)"],
+            ["protocol 'paper(cap.drawn=once)' and fits the rest"],
         ),
     ],
 )

@@ -11,8 +11,8 @@ from tests.results.support import make_record
 def records_of(subset, seeds, algorithm="iforest", dataset="arrhythmia"):
     protocol = {
         "name": "paper",
-        "anomaly_subset": subset,
-        "repeat_published_rows": True,
+        "cap": {"drawn": subset},
+        "repeats": "published",
     }
     rng = np.random.default_rng(0)
     return [
@@ -37,7 +37,7 @@ def usual(algorithm="iforest"):
 
 
 def test_spread_and_distance_are_those_of_the_means_over_splits():
-    frame = from_records(usual() + records_of("fixed", range(1, 7))).frame
+    frame = from_records(usual() + records_of("once", range(1, 7))).frame
     roc, _ = subset_spreads(frame).to_dict("records")
     means = 0.7 + 0.01 * np.arange(1, 7) + 0.0015
     assert (roc["setting"], roc["dataset"], roc["algorithm"]) == (
@@ -58,8 +58,8 @@ def test_spread_and_distance_are_those_of_the_means_over_splits():
 @pytest.mark.parametrize(
     "records",
     [
-        records_of("fixed", range(3)),  # too few subsets
-        usual("lof_text") + records_of("fixed", range(8), "lof_text"),  # not as the paper ran it
+        records_of("once", range(3)),  # too few subsets
+        usual("lof_text") + records_of("once", range(8), "lof_text"),  # not as the paper ran it
         [],
     ],
 )

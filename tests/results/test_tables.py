@@ -231,10 +231,10 @@ def test_an_algorithm_that_failed_somewhere_does_shrink_them():
 
 
 def test_table_names_are_file_names():
-    config = {"protocol": {"name": "paper", "anomaly_subset": "fixed"}}
+    config = {"protocol": {"name": "paper", "cap": {"drawn": "once"}}}
     records = [*splits(), *splits(3, config=config, key="e" * 64)][:11]
     names = [t.name for t in build_tables(from_records(records), TableOptions())]
-    assert names == ["table2_novelty", "table2_novelty_paper_anomaly_subset=fixed"]
+    assert names == ["table2_novelty", "table2_novelty_paper_cap.drawn=once"]
 
 
 def test_table1_counts_are_of_the_paper_s_protocol_and_of_the_cell_with_most_splits():
