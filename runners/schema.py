@@ -6,7 +6,9 @@ schema before anything is started. What is recorded and never read would be a wr
 
 from __future__ import annotations
 
+import functools
 import inspect
+import pickle
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal
 
@@ -102,8 +104,8 @@ class Data(Strict):
 class Configuration(Strict):
     """The configuration of one cell; `dataset` and `algorithm` are checked by their own rules."""
 
-    dataset: dict[str, Any]
-    algorithm: dict[str, Any]
+    dataset: Any
+    algorithm: Any
     setting: Setting
     protocol: Protocol
     runner: Runner
@@ -162,21 +164,18 @@ def checked(resolved: Mapping[str, Any], own: Collection[str] = ()) -> Plain:
     datasets.strict.Invalid
         With one line for each mistake in any group.
     """
-    mistakes: list[str] = []
-    protocol: Protocol | None = None
-    try:
-        known = Configuration.model_fields
-        read = {name: value for name, value in resolved.items() if name in known or name not in own}
-        protocol = check(Configuration, read, "").protocol
-    except Invalid as error:
-        mistakes += str(error).splitlines()
-    if isinstance(dataset := resolved.get("dataset"), Mapping):
-        try:
-            Definition.from_mapping(dataset)
-        except DataError as error:
-            mistakes += str(error).splitlines()
-    if isinstance(algorithm := resolved.get("algorithm"), Mapping):
-        mistakes += _of_algorithm(algorithm)
+    known = Configuration.model_fields
+    read = {name: value for name, value in resolved.items() if name in known or name not in own}
+    # The cells of a sweep share most of what is checked.
+    rest = {k: v if k not in ("dataset", "algorithm") else {} for k, v in read.items()}
+    protocol, mistakes = _of_configuration(_frozen(rest))
+    if isinstance(resolved.get("dataset"), Mapping):
+        mistakes += _of_dataset(_frozen(resolved["dataset"]))
+    if isinstance(resolved.get("algorithm"), Mapping):
+        mistakes += _of_algorithm(_frozen(resolved["algorithm"]))
+    for group in ("dataset", "algorithm"):
+        if not isinstance(resolved.get(group), Mapping):
+            mistakes += (f"{group} must be a group of keys, got {resolved.get(group)!r}",)
     if mistakes or protocol is None:
         raise Invalid("\n".join(mistakes))
     n_splits = resolved["n_splits"]
@@ -185,29 +184,53 @@ def checked(resolved: Mapping[str, Any], own: Collection[str] = ()) -> Plain:
     return {**resolved, "protocol": protocol.described(), "n_splits": n_splits}
 
 
-def _of_algorithm(algorithm: Mapping[str, Any]) -> list[str]:
+def _frozen(value: Any) -> bytes:
+    """Return a configuration as something that can be looked up."""
+    return pickle.dumps(value)
+
+
+@functools.lru_cache(maxsize=1024)
+def _of_configuration(frozen: bytes) -> tuple[Protocol | None, tuple[str, ...]]:
+    try:
+        return check(Configuration, pickle.loads(frozen), "").protocol, ()
+    except Invalid as error:
+        return None, tuple(str(error).splitlines())
+
+
+@functools.lru_cache(maxsize=1024)
+def _of_dataset(frozen: bytes) -> tuple[str, ...]:
+    try:
+        Definition.from_mapping(pickle.loads(frozen))
+    except DataError as error:
+        return tuple(str(error).splitlines())
+    return ()
+
+
+@functools.lru_cache(maxsize=1024)
+def _of_algorithm(frozen: bytes) -> tuple[str, ...]:
     """Return what is wrong with the parameters of an algorithm, as far as its class tells.
 
     A class of the user's own is not asked: its module may do anything when it is imported, and is
     imported only in the processes of the experiments.
     """
+    algorithm = pickle.loads(frozen)
     if own_code(tuple(targets(algorithm))).modules:
-        return []
+        return ()
     try:
         constructor = constructor_of(algorithm)
     except DetectorError as error:
-        return [f"algorithm: {error}"]
+        return (f"algorithm: {error}",)
     given = {name: value for name, value in algorithm.items() if not name.startswith("_")}
     parameters = inspect.signature(constructor).parameters
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-        return []
+        return ()
     unknown = [name for name in given if name not in parameters]
     mistakes = [
         f"algorithm.{name}: unknown key{suggestion(name, parameters) or '.'} "
         f"Valid names in algorithm: {', '.join(sorted(parameters))}"
         for name in unknown
     ]
-    return mistakes or _by_constraints(constructor, given) or _by_itself(constructor, given)
+    return tuple(mistakes or _by_constraints(constructor, given) or _by_itself(constructor, given))
 
 
 def _by_constraints(constructor: Any, given: Mapping[str, Any]) -> list[str]:

@@ -339,8 +339,11 @@ class Protocol(Strict):
         return self.model_dump(by_alias=True, exclude_defaults=True, exclude=neutral)
 
     def described(self) -> dict[str, Any]:
-        """Return the whole description, with what was left out, for records."""
-        return self.model_dump(by_alias=True)
+        """Return what the YAML and the overrides say, for records.
+
+        What they leave out stays out: a record reads the same when the vocabulary has grown.
+        """
+        return self.model_dump(by_alias=True, exclude_unset=True)
 
 
 def protocol_from(mapping: Mapping[str, Any]) -> Protocol:
