@@ -53,7 +53,7 @@ published: $(INSTALLED) ## Regenerate results/runs/, REPRODUCTION.md and README.
 	$(PY) -m results tables --transposed --records results/runs/trials --output results/runs/trials
 	for file in results/REPRODUCTION.md README.md; do \
 	  $(PY) -m results reproduction --file $$file --output results/runs \
-	    $(addprefix --records ,results/runs $(wildcard results/runs/variants)) || exit; done
+	    $(addprefix --records ,results/runs $(wildcard results/runs/variants results/runs/replay)) || exit; done
 
 theory: $(INSTALLED) ## Draw the paper's illustrations of the method
 	$(PY) -m runners.theory --output $(OUTPUT) $(ARGS)

@@ -36,8 +36,9 @@ def interpolated_pr_curve(y: NDArray[np.int8], scores: NDArray[np.float64]) -> N
 
     Linear interpolation between precisions is not average precision: where many scores are tied,
     the area is far too high. The curve also depends on the order of the points that share one
-    recall. The paper has them in the order of scikit-learn's arrays reversed, where the least
-    precise point comes last, and ``np.interp`` continues from that point.
+    recall. Here they stand in the order of scikit-learn's arrays reversed, where the least precise
+    point comes last, and ``np.interp`` continues from that point. The published curves had them in
+    the order that an unstable sort left (`results.metrics.legacy_curves`), which no rule replaces.
     """
     from sklearn.metrics import precision_recall_curve
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -36,12 +37,15 @@ def make_blocks(
     experiments: Experiments, reasons: list[Reason]
 ) -> tuple[dict[str, str], list[str]]:
     """Generate every block; also return remarks (reasons that are not needed any more)."""
+    is_replayed = experiments.frame["protocol"].str.startswith("replayed")
+    replayed = make_cells(experiments.frame[is_replayed])
+    experiments = replace(experiments, frame=experiments.frame[~is_replayed])
     cells = make_cells(experiments.frame)
     table = compare(cells)
     explained, unused = explain(table, reasons) if len(table) else ([], [])
     makers: dict[str, Callable[[], str]] = {
-        "replay": lambda: replay_block(cells),
-        "replay_summary": lambda: readme_block(cells),
+        "replay": lambda: replay_block(replayed),
+        "replay_summary": lambda: readme_block(replayed),
         "summary": lambda: _summary(table, explained, reasons),
         "machine": lambda: _machine(experiments.frame),
         "missing": lambda: _missing(experiments.frame, cells),

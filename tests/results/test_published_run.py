@@ -34,7 +34,7 @@ def test_the_blocks_of_the_documents_are_regenerated_from_the_packed_records(tmp
     file = tmp_path / document.name
     shutil.copyfile(document, file)
     # As `make published` does; packed variants are published beside the run, or not at all.
-    places = [PUBLISHED, *PUBLISHED.glob("variants")]
+    places = [PUBLISHED, *PUBLISHED.glob("variants"), *PUBLISHED.glob("replay")]
     named = [argument for place in places for argument in ("--records", str(place))]
     assert main(["reproduction", *named, "--file", str(file), "--output", str(tmp_path)]) == 0
     assert file.read_text(encoding="utf-8") == document.read_text(encoding="utf-8")
