@@ -56,7 +56,7 @@ class _Forest2016(Detector):
         n_rows, n_chosen = self._sizes(n, n_features)
         targets = self._targets(rng, n)
         max_depth = int(np.ceil(np.log2(max(n_rows, 2))))
-        single = X.astype(np.float32)
+        single = _single(X)
         self.n_rows_ = n_rows
         self.trees_: list[tuple[Tree, NDArray[np.int64]]] = []
         for seed in rng.randint(SEED_BOUND, size=self.n_estimators):
@@ -73,7 +73,7 @@ class _Forest2016(Detector):
             self.trees_.append((tree, features))
 
     def _score_samples(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        single = X.astype(np.float32)
+        single = _single(X)
         lengths = average_path_lengths(self.n_rows_)
         total = np.zeros(len(X))
         for tree, features in self.trees_:
@@ -166,3 +166,10 @@ def average_path_lengths(n: int) -> NDArray[np.float64]:
     """
     k = np.maximum(np.arange(n + 1), 1.0)
     return np.where(k > 1.0, 2.0 * (np.log(k) + 0.5772156649) - 2.0 * (k - 1.0) / k, 1.0)
+
+
+def _single(X: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Round to single precision, in which the trees of that time were grown."""
+    if np.abs(X).max() > np.finfo(np.float32).max / 2:
+        raise ValueError("the forests of 2016 are in single precision, which these values exceed")
+    return X.astype(np.float32)
