@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import itertools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,26 +66,35 @@ def from_file(pattern: str, dataset: Dataset, split: int) -> tuple[Rows, Rows]:
 
 
 def from_splitter(
-    splitter: Splitter, X: NDArray[np.float64], y: NDArray[np.int8], seed: int, split: int
+    splitter: Splitter,
+    X: NDArray[np.float64],
+    y: NDArray[np.int8],
+    seed: int,
+    split: int,
+    seeds: Sequence[int] | None = None,
 ) -> tuple[Rows, Rows]:
-    """Return the i-th pair of parts that a splitter yields.
+    """Return the parts of a split that a splitter yields.
 
     Parameters
     ----------
     splitter : Splitter
-        Its `random_state`, where it takes one that is not given, is the root seed.
     X : ndarray of shape (n_rows, n_features)
     y : ndarray of shape (n_rows,)
     seed, split : int
+        The `random_state` of a splitter that takes one and is given none is the root seed, and
+        split i its i-th pair.
+    seeds : sequence of int, optional
+        `Protocol.seeds`: such a splitter is built anew for each, with the seed itself as its
+        `random_state`, and its first pair is the split.
 
     Returns
     -------
     train, test : ndarray
         Positions in `X`.
     """
-    built = _build(splitter, seed)
-    pairs = built.split(X, y)
-    found = next(itertools.islice(pairs, split, None), None)
+    built, takes_seed = _build(splitter, seed if seeds is None else seeds[split])
+    position = 0 if takes_seed and seeds is not None else split
+    found = next(itertools.islice(built.split(X, y), position, None), None)
     if found is None:
         raise DataError(f"protocol.cut: {splitter.target} yields no split {split}")
     train, test = (
@@ -93,24 +103,26 @@ def from_splitter(
     return train, test
 
 
-def _build(splitter: Splitter, seed: int) -> Any:
+def _build(splitter: Splitter, seed: int) -> tuple[Any, bool]:
+    """Return the splitter, and whether the seed is its `random_state`."""
     module, _, name = splitter.target.rpartition(".")
     try:
         constructor = getattr(importlib.import_module(module), name)
         parameters = inspect.signature(constructor).parameters
         given = dict(splitter.model_extra or {})
-        if (
+        takes_seed = (
             "random_state" in parameters
-            and "random_state" not in given
+            and given.get("random_state") is None
             and given.get("shuffle", True)
-        ):
+        )
+        if takes_seed:
             given["random_state"] = seed
         built = constructor(**given)
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise DataError(f"protocol.cut: _target_ {splitter.target!r}: {error}") from error
     if not callable(getattr(built, "split", None)):
         raise DataError(f"protocol.cut: {splitter.target} has no method split(X, y)")
-    return built
+    return built, takes_seed
 
 
 def _checked(rows: NDArray[Any], n: int, where: str) -> Rows:

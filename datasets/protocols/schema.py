@@ -119,7 +119,8 @@ class Splitter(Strict):
     """A splitter of one's own, or scikit-learn's: ``_target_`` and its parameters.
 
     Its ``split(X, y)`` yields (train, test) pairs of row numbers, as scikit-learn's
-    cross-validators do; split i is the i-th pair.
+    cross-validators do; split i is the i-th pair, or the first of the i-th of `Protocol.seeds`
+    (`datasets.protocols.given.from_splitter`).
     """
 
     model_config = ConfigDict(extra="allow")
@@ -280,6 +281,12 @@ class Protocol(Strict):
             raise ValueError("cap.drawn: once caps one table for all splits: resize.drawn, too")
         if self.seeds is not None and len(set(self.seeds)) < len(self.seeds):
             raise ValueError("seeds holds one of its numbers twice")
+        fixed = (self.cut.model_extra or {}) if isinstance(self.cut, Splitter) else {}
+        if fixed.get("random_state") is not None and len(self.seeds or ()) > 1:
+            raise ValueError(
+                f"cut.random_state: {fixed['random_state']} is one cut for all {self.seeds} of "
+                "seeds: leave it out, and each of them is the random_state of its split"
+            )
         return self
 
     def _is_as_in_2016(self) -> None:

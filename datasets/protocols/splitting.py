@@ -133,7 +133,8 @@ def _drawn(
         if cap.drawn == "per_split":
             table = capped(table, y, cap, streams)
         if isinstance(protocol.cut, Splitter):
-            first, second = from_splitter(protocol.cut, dataset.X[table], y[table], seed, split)
+            X = dataset.X[table]
+            first, second = from_splitter(protocol.cut, X, y[table], seed, split, protocol.seeds)
         else:
             first, second = cut_rows(y[table], protocol.cut, streams)
     return table, table[first], table[second]

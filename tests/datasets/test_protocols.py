@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from sklearn import model_selection
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import MinMaxScaler, RobustScaler
 
@@ -411,6 +412,38 @@ def test_a_splitter_of_scikit_learn_s():
         parts(made, {"cut": cut} | NONE, split=5)
     with pytest.raises(ValueError, match="n_split"):
         parts(made, {"cut": {"_target_": target, "n_split": 5}} | NONE)
+
+
+@pytest.mark.parametrize("name", ["StratifiedShuffleSplit", "ShuffleSplit", "StratifiedKFold"])
+def test_each_seed_is_the_random_state_of_its_split(name):
+    made = dataset(60, 20)
+    own = {"n_splits": 3, "shuffle": True} if name.endswith("KFold") else {"train_size": 0.7}
+    cut = {"_target_": f"sklearn.model_selection.{name}"} | own
+    steps = {"cut": cut, "generator": {"kind": "legacy"}, "seeds": [11, 12]} | NONE
+    for split, seed in enumerate(steps["seeds"]):
+        splitter = getattr(model_selection, name)(**own, random_state=seed)
+        expected = next(splitter.split(made.X, made.y))
+        for rows_, expected_ in zip(parts(made, steps, split=split), expected, strict=True):
+            np.testing.assert_array_equal(rows_, expected_)
+
+
+def test_a_random_state_and_several_seeds_are_refused():
+    made = dataset(60, 20)
+    cut = {"_target_": "sklearn.model_selection.StratifiedShuffleSplit", "random_state": 11}
+    steps = {"cut": cut, "generator": {"kind": "legacy"}} | NONE
+    with pytest.raises(ValueError, match=r"cut.random_state: 11 is one cut for all \[11, 12\]"):
+        parts(made, steps | {"seeds": [11, 12]})
+    expected = next(model_selection.StratifiedShuffleSplit(random_state=11).split(made.X, made.y))
+    np.testing.assert_array_equal(parts(made, steps | {"seeds": [5]})[0], expected[0])
+
+
+def test_a_splitter_without_a_random_state_yields_its_pairs_in_turn():
+    made = dataset(40, 10)
+    cut = {"_target_": "sklearn.model_selection.StratifiedKFold", "n_splits": 5}
+    steps = {"cut": cut, "generator": {"kind": "legacy"}, "seeds": [3, 4, 5]} | NONE
+    pairs = list(model_selection.StratifiedKFold(5).split(made.X, made.y))
+    for split in range(3):
+        np.testing.assert_array_equal(parts(made, steps, split=split)[1], pairs[split][1])
 
 
 def test_row_numbers_of_a_file(tmp_path):

@@ -1,0 +1,59 @@
+"""Files and folders that the documents name are there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = [
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "README.md",
+    *sorted(ROOT.glob("*/README.md")),
+    *sorted(ROOT.glob("datasets/*/README.md")),
+    *sorted(ROOT.glob("results/published/*/README.md")),
+]
+#: The reader's own folders, what a run leaves, and folders of other repositories.
+ELSEWHERE = re.compile(r"(?:mine|output|npz|pyod2019/mat)(?:/|$)")
+PATH = re.compile(r"[\w.-]+\.py|(?:[\w.-]+/)+[\w.-]*")
+
+
+def absent(text, document):
+    """Return the named paths that are not there.
+
+    A name without a folder, after one with a folder on the same line, is in that folder.
+    """
+    found = []
+    for line in re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE).splitlines():
+        places = [ROOT, document.parent]
+        for name in re.findall(r"`([^`]+)`", line):
+            if not PATH.fullmatch(name) or ELSEWHERE.match(name):
+                continue
+            roots = [ROOT, document.parent] if "/" in name else places
+            path = next((root / name for root in roots if (root / name).exists()), None)
+            if path is None:
+                found.append(name)
+            elif "/" in name:
+                places = [path if path.is_dir() else path.parent]
+    return found
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_paths_in_documents_exist(document):
+    assert absent(document.read_text(encoding="utf-8"), document) == []
+
+
+def test_a_path_that_does_not_exist_is_found():
+    text = (
+        "| `records/frame.py`, `pack.py`, `aggregate.py` |\n`aggregate.py`, `nowhere/`, `mine/x.py`"
+    )
+    assert absent(text, ROOT / "results" / "README.md") == ["aggregate.py", "nowhere/"]
+
+
+def test_every_module_of_the_results_is_in_its_table():
+    text = (ROOT / "results" / "README.md").read_text(encoding="utf-8")
+    rooms = text[text.index("## Where things are") :]
+    places = [ROOT / "results", ROOT / "results" / "records", ROOT / "results" / "published"]
+    names = {path.name for place in places for path in place.glob("[a-z]*.py")}
+    folders = {f"{path.parent.name}/" for path in (ROOT / "results").glob("*/__init__.py")}
+    assert {name for name in names | folders if name not in rooms} == set()
