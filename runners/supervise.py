@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from datasets.protocols import protocol_from, stopped
 from results.records.encoding import Curves
 from results.records.record import Record, RecordError, read_record, valid_text
 from results.records.statuses import NA_STATUSES
@@ -41,9 +42,10 @@ class Outcome:
     Attributes
     ----------
     kind : str
-        ``ran``: it was run, or skipped for a timeout, and is recorded. ``shared``: another run
-        had recorded it. ``busy``: another run is at it. ``aborted``: it was killed because
-        the run ends. ``store``: its record could not be written. ``start``: no worker starts.
+        ``ran``: it was run, or skipped (a timeout, an NA to replay), and is recorded. ``shared``:
+        another run had recorded it. ``busy``: another run is at it. ``aborted``: it was killed
+        because the run ends. ``store``: its record could not be written. ``start``: no worker
+        starts.
     status, reason, seconds
         Of its record, if there is one.
     limits, counts
@@ -165,7 +167,9 @@ def supervise(experiment: Experiment, run: Run) -> Outcome:
         try:
             known = store.get(experiment.key)
             done = is_final(known, limits, run.retry) or _is_recent(known, limits, run)
-            cause = None if done else _timed_out(store, experiment, limits, run)
+            cause = None
+            if not done:
+                cause = _stopped(experiment) or _timed_out(store, experiment, limits, run)
             if done and known is not None:
                 return _outcome("shared", known)
             record = (
@@ -212,6 +216,14 @@ def _is_recent(record: Record | None, limits: Limits, run: Run) -> bool:
 
 _FINISHED: set[str] = set()
 """Keys of experiments that are known to be ok: their records are read once."""
+
+
+def _stopped(experiment: Experiment) -> Result | None:
+    """Return the result of an experiment that is skipped: the tables it replays have NA there."""
+    cell = experiment.cell
+    protocol = protocol_from(cell.config["protocol"])
+    reason = stopped(protocol, cell.dataset, cell.setting)
+    return None if reason is None else Result("skipped", reason=reason)
 
 
 def _timed_out(

@@ -117,8 +117,9 @@ class OneClassRF2016(_Forest2016):
     """OneClassRF as the published tables were made with it.
 
     A tree has 20 % of the rows, at least 100, and half of the features, at least 5, all of which
-    are searched at each node; gamma is 1. Cells, thresholds and volumes are in single precision. A
-    point outside the training points' bounding box gets the highest anomaly score of its batch.
+    are searched at each node; gamma is 1. Cells and thresholds are in single precision, volumes in
+    double. A point outside the training points' bounding box gets the highest anomaly score of its
+    batch.
 
     Parameters
     ----------

@@ -104,10 +104,10 @@ def grow(
     for j in range(n_features):
         lower[j], upper[j] = X[:, j].min(), X[:, j].max()
     n_nodes = 0
-    # first and last row, parent, side, constant features, impurity, and the cell
-    waiting = [(0, n, -1, 0, 0, np.inf, lower, upper)]
+    # first and last row, parent, side, constant features, impurity, and the cell with its volume
+    waiting = [(0, n, -1, 0, 0, np.inf, lower, upper, _volume(lower, upper))]
     while len(waiting):
-        start, end, parent, side, n_known, impurity, lower, upper = waiting.pop()
+        start, end, parent, side, n_known, impurity, lower, upper, volume = waiting.pop()
         node = n_nodes
         n_nodes += 1
         if parent >= 0:
@@ -116,10 +116,10 @@ def grow(
         n_samples[node] = end - start
         if end - start < 2 or depth[node] >= max_depth or impurity <= SMALLEST_IMPURITY:
             continue
-        if not extra and _volume(lower, upper) < SMALLEST_VOLUME:
+        if not extra and volume < SMALLEST_VOLUME:
             continue
         found, cut, n_constant = _split(
-            X, rows[start:end], extra, features, constant, n_known, lower, upper, state
+            X, rows[start:end], extra, features, constant, n_known, lower, upper, volume, state
         )
         if found == LEAF:
             continue
@@ -127,14 +127,18 @@ def grow(
         middle = start + _partition(X, rows[start:end], found, cut)
         left = right = np.inf
         left_upper, right_lower = upper, lower
+        left_volume = right_volume = volume
         if extra:
             left = _variance(targets, rows[start:middle])
             right = _variance(targets, rows[middle:end])
         else:
             left_upper, right_lower = upper.copy(), lower.copy()
             left_upper[found] = right_lower[found] = cut
-        waiting.append((middle, end, node, 1, n_constant, right, right_lower, upper))
-        waiting.append((start, middle, node, 0, n_constant, left, lower, left_upper))
+            width = np.float64(upper[found] - lower[found])
+            left_volume = volume * np.float64(left_upper[found] - lower[found]) / width
+            right_volume = volume * np.float64(upper[found] - right_lower[found]) / width
+        waiting.append((middle, end, node, 1, n_constant, right, right_lower, upper, right_volume))
+        waiting.append((start, middle, node, 0, n_constant, left, lower, left_upper, left_volume))
     return Tree(
         feature[:n_nodes],
         threshold[:n_nodes],
@@ -154,6 +158,7 @@ def _split(
     n_known: int,
     lower: NDArray[np.float32],
     upper: NDArray[np.float32],
+    volume: float,
     state: NDArray[np.uint32],
 ) -> tuple[int, float, int]:
     """Draw features until one varies (`extra`), or search all of them for the best split.
@@ -196,7 +201,7 @@ def _split(
                 best_cut = np.float64(smallest_value)
         else:
             values.sort()
-            proxy, cut = _best_threshold(values, lower[j], upper[j])
+            proxy, cut = _best_threshold(values, lower[j], upper[j], volume)
             if proxy < smallest:
                 best, best_cut, smallest = j, np.float64(cut), proxy
     features[:n_known] = constant[:n_known]
@@ -206,27 +211,40 @@ def _split(
 
 @njit(cache=True, nogil=True)
 def _best_threshold(
-    values: NDArray[np.float32], lower: np.float32, upper: np.float32
+    values: NDArray[np.float32], lower: np.float32, upper: np.float32, volume: float
 ) -> tuple[float, np.float32]:
-    """Minimise the adaptive Gini proxy with gamma = 1 over the midpoints of sorted values."""
-    n = np.float64(len(values))
+    """Minimise the adaptive Gini proxy with gamma = 1 over the midpoints of sorted values.
+
+    What is single and what is double precision, and the order of operations, are those of the
+    published program. Single: the sum behind a midpoint, the cell's width, the expected numbers of
+    outliers and their squares. Double: all else.
+    """
+    n = len(values)
+    width = np.float64(upper - lower)
     smallest, best = np.inf, values[0]
-    for k in range(1, len(values)):
+    for k in range(1, n):
         if values[k] <= values[k - 1] + EQUAL:
             continue
-        cut = np.float32((values[k - 1] + values[k]) / np.float32(2))
-        if cut == values[k]:
-            cut = values[k - 1]
-        # The right child's share of the volume is rounded to single precision, the left's is not:
-        # among the evaluations tried, pima's and pendigits' printed areas leave this one.
-        share = np.float64((upper - cut) / (upper - lower))
-        outliers_left, outliers_right = n * (1.0 - share), n * share
-        proxy = k * outliers_left / (k + outliers_left) + (n - k) * outliers_right / (
-            n - k + outliers_right
+        middle = np.float64(values[k - 1] + values[k]) / 2.0
+        right = volume * (upper - middle) / width
+        left = volume * (middle - lower) / width
+        proxy = _weighted_gini(n - k, np.float32(n * right / (right + left))) + _weighted_gini(
+            k, np.float32(n * left / (right + left))
         )
         if proxy < smallest:
-            smallest, best = proxy, cut
+            smallest, best = proxy, np.float32(middle)
+            if best == values[k]:
+                best = values[k - 1]
     return smallest, best
+
+
+@njit(cache=True, nogil=True)
+def _weighted_gini(n_points: int, n_outliers: np.float32) -> float:
+    """Return a child's Gini impurity of points against expected outliers, times their number."""
+    count = np.float64(n_points)
+    total = count + n_outliers
+    impurity = 1.0 - (count * count + np.float64(n_outliers * n_outliers)) / (total * total)
+    return total * impurity
 
 
 @njit(cache=True, nogil=True)
@@ -253,9 +271,9 @@ def _variance(targets: NDArray[np.float64], rows: NDArray[np.int64]) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _volume(lower: NDArray[np.float32], upper: NDArray[np.float32]) -> np.float32:
-    """Return a cell's volume, in single precision."""
-    volume = np.float32(1)
+def _volume(lower: NDArray[np.float32], upper: NDArray[np.float32]) -> float:
+    """Return a cell's volume: the widths in single precision, their product in double."""
+    volume = 1.0
     for j in range(len(lower)):
-        volume *= upper[j] - lower[j]
+        volume *= np.float64(upper[j] - lower[j])
     return volume

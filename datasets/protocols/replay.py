@@ -162,6 +162,23 @@ def with_stream(protocol: Protocol, algorithm: str, setting: str) -> Protocol:
     return protocol.model_copy(update={"generator": generator})
 
 
+def stopped(protocol: Protocol, dataset: str, setting: str) -> str | None:
+    """Say why a data set cannot be replayed though the stream passes it; None if it can.
+
+    Where the limit of 1800 s struck, some experiments took from the stream, and the tables of 2016
+    have no value.
+    """
+    if protocol.generator.stream is None:
+        return None
+    stop = load_stream(protocol.generator.stream, setting).stops.get(dataset)
+    if stop is None:
+        return None
+    return (
+        f"the limit of 1800 s struck in experiment {stop.after} of {protocol.generator.stream!r} "
+        f"on {dataset!r}: the tables say NA, and there is nothing to replay"
+    )
+
+
 def replay(
     dataset: Dataset, protocol: Protocol, setting: Mapping[str, Any], split: int
 ) -> ReplayedSplit:
@@ -179,12 +196,8 @@ def replay(
             f"the stream of {protocol.generator.stream!r} has no data set {dataset.name!r}; it has "
             f"{', '.join(stream.positions)}"
         )
-    if dataset.name in stream.stops:
-        raise ValueError(
-            f"the limit of 1800 s struck in experiment {stream.stops[dataset.name].after} of "
-            f"{protocol.generator.stream!r} on {dataset.name!r}: the tables say NA, and there is "
-            "nothing to replay"
-        )
+    if reason := stopped(protocol, dataset.name, str(setting["name"])):
+        raise ValueError(reason)
     if split >= N_SPLITS:
         raise ValueError(f"the stream has {N_SPLITS} splits of a data set; there is none {split}")
     keep = bool(setting["anomalies_in_train"])

@@ -19,7 +19,8 @@ class Status:
     meaning : str
         What the mark stands for.
     is_na : bool
-        Whether it is the paper's NA: a deadline that passed, or a split not tried because of one.
+        Whether it is the paper's NA: a deadline that passed, or an experiment not tried because of
+        one.
     is_failure : bool
         Whether it is a failure in the strict sense: such an experiment is run again on demand only,
         and the exit status of a run tells of it.

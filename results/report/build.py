@@ -24,6 +24,7 @@ from results.reproduction.comparison import compare, verdict_meanings
 from results.reproduction.comparison_output import headline, printed_rows, summary_rows
 from results.reproduction.departures import effects, missing
 from results.reproduction.departures_output import CAPTION, COLUMNS, NOTE, rows_of
+from results.reproduction.replay import replay_grids
 from results.statistics.rank_tests import win_tie_loss
 from results.statistics.write import (
     Section,
@@ -106,6 +107,7 @@ def _context(experiments: Experiments) -> dict[str, Any]:
         "verdicts": from_rows("Verdicts", *summary_rows(comparison)) if len(comparison) else None,
         "verdict_meanings": verdict_meanings(),
         "comparisons": _comparisons(comparison),
+        "replay": [from_rows(*grid) for grid in replay_grids(cells)],
         "images": images,
         "statistics": [(s.title, _statistics(s)) for s in sections(experiments)],
         "departures": from_rows(CAPTION, COLUMNS, rows_of(found), [NOTE]) if found else None,

@@ -222,6 +222,24 @@ def readme_block(cells: pd.DataFrame) -> str:
     return "\n".join([headline(table), "", markdown(*summary_rows(table))])
 
 
+def replay_grids(cells: pd.DataFrame) -> list[tuple[str, list[str], list[list[str]]]]:
+    """Return caption, columns and rows of the tables of the report; none if nothing was replayed.
+
+    The first counts the verdicts, the others hold the values of one setting each.
+    """
+    table = replay_table(cells)
+    ran = table[table["verdict"] != NOT_RUN]
+    if ran.empty:
+        return []
+    return [
+        (headline(table), *summary_rows(table)),
+        *(
+            (SETTINGS[str(setting)].capitalize(), *value_rows(part))
+            for setting, part in ran.groupby("setting", sort=False)
+        ),
+    ]
+
+
 def write_replay(experiments: Experiments, output: Output) -> pd.DataFrame:
     """Print and write the replayed values beside the printed ones; return them.
 

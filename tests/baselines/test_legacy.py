@@ -14,7 +14,7 @@ from sklearn.tree import ExtraTreeRegressor
 from baselines import Orca
 from baselines.legacy import IsolationForest2016, OneClassRF2016, Orca2016
 from baselines.legacy.sampling import SEED_BOUND, next_integer, sample_by_rejection
-from baselines.legacy.trees import LEAF, grow, path_lengths
+from baselines.legacy.trees import LEAF, _best_threshold, grow, path_lengths
 
 NO_TARGETS = np.empty(0)
 
@@ -78,6 +78,46 @@ def best_by_trying(X, lower, upper):
                 proxy += inliers * n * volume / (inliers + n * volume)
             best = min(best, (proxy, j, cut), key=lambda found: found[0])
     return best
+
+
+def best_in_mixed_precision(values, lower, upper, volume):
+    """The threshold by the types and the order of operations of the published program.
+
+    NumPy's scalars keep their precision: float32 with float32 is float32, with float64 float64.
+    """
+    one, n, best, chosen = np.float64(1), len(values), -np.inf, None
+    for k in range(1, n):
+        if values[k] <= values[k - 1] + np.float32(1e-7):
+            continue
+        middle = np.float64(values[k - 1] + values[k]) / 2
+        right = volume * (np.float64(upper) - middle) / np.float64(upper - lower)
+        left = volume * (middle - np.float64(lower)) / np.float64(upper - lower)
+        impurities, totals = [], []
+        for count, share in ((k, left), (n - k, right)):
+            outliers = np.float32(np.float64(n) * share / (right + left))
+            total = np.float64(count) + np.float64(outliers)
+            squares = np.float64(count * count) + np.float64(outliers * outliers)
+            impurities.append(one - squares / (total * total))
+            totals.append(total)
+        improvement = -totals[1] * impurities[1] - totals[0] * impurities[0]
+        if improvement > best:
+            best = improvement
+            chosen = middle if middle != values[k] else np.float64(values[k - 1])
+    return -best, chosen
+
+
+@given(seed=st.integers(0, 2**31 - 1), n=st.integers(2, 60), decimals=st.integers(0, 6))
+@settings(deadline=None)
+def test_thresholds_are_exact_to_the_last_bit(seed, n, decimals):
+    """Few decimals make ties between thresholds, which rounding alone decides."""
+    rng = np.random.default_rng(seed)
+    values = np.sort(rng.normal(size=n).round(decimals).astype(np.float32))
+    lower, upper = values[0] - np.float32(rng.uniform()), values[-1] + np.float32(rng.uniform())
+    if lower == upper or values[-1] <= values[0] + np.float32(1e-7):
+        return
+    volume = rng.uniform(1e-12, 1e12)
+    found = _best_threshold(values, lower, upper, volume)
+    assert found == best_in_mixed_precision(values, lower, upper, volume)
 
 
 @pytest.mark.parametrize("seed", range(5))
