@@ -27,6 +27,9 @@ FILE_NAME = "published.yaml"
 #: Values of ours, which are fractions, are multiplied by this to be printed.
 FACTORS = {"fraction": 1.0, "percent": 100.0}
 
+#: Of more valid names than this a message names the likely one alone.
+_MANY = 20
+
 Name = Annotated[str, Field(min_length=1)]
 
 
@@ -95,7 +98,7 @@ def _listed(value: Any) -> Any:
 
 def _by_setting(value: Any) -> Any:
     """Write the algorithms of a column as a mapping of settings, ``*`` for all of them."""
-    return value if isinstance(value, dict) else {"*": value}
+    return value if isinstance(value, dict | None) else {"*": value}
 
 
 Algorithms = Annotated[list[Name], BeforeValidator(_listed), Field(min_length=1)]
@@ -116,11 +119,13 @@ class Description(_Strict):
         By our name: the columns (long form) or the names in the column ``metric`` (wide form).
     settings : dict of str to Run
         By printed name. A table without a column ``setting`` is wholly of the only one.
-    datasets : dict of str to str, or "same"
-        Our data set by its printed name; those left out are not here. ``same``: all bear our names.
+    datasets : dict of str to (str or None), or "same"
+        Our data set by its printed name, None for one that is not here. ``same``: all bear our
+        names.
     algorithms : dict of str to (dict of str to list of str)
         By printed name and setting (``*``: all): our algorithms. The first repeats how the column
-        was made; the others are listed beside it where they were run.
+        was made; the others are listed beside it where they were run. None: a column of which
+        none is here.
     tolerance : Tolerance
     tolerances : dict of str to Tolerance
         By printed name of an algorithm, instead of `tolerance`.
@@ -137,9 +142,13 @@ class Description(_Strict):
         Field(min_length=1),
     ]
     settings: dict[Name, Run] = Field(min_length=1)
-    datasets: Literal["same"] | dict[Name, Name]
+    datasets: Literal["same"] | dict[Name, Name | None]
     algorithms: dict[
-        Name, Annotated[dict[Name, Algorithms], BeforeValidator(_by_setting), Field(min_length=1)]
+        Name,
+        Annotated[
+            Annotated[dict[Name, Algorithms], Field(min_length=1)] | None,
+            BeforeValidator(_by_setting),
+        ],
     ] = Field(min_length=1)
     tolerance: Tolerance
     tolerances: dict[Name, Tolerance] = Field(default_factory=dict)
@@ -151,7 +160,7 @@ class Description(_Strict):
         if twice := sorted({name for name in quantities if quantities.count(name) > 1}):
             raise ValueError(f"metrics: {twice[0]!r} is named twice")
         for column, by_setting in self.algorithms.items():
-            for setting in by_setting:
+            for setting in by_setting or ():
                 if setting != "*" and setting not in self.settings:
                     raise ValueError(
                         f"algorithms.{column}: there is no setting {setting!r}"
@@ -177,7 +186,7 @@ class Description(_Strict):
 
     def algorithms_of(self, column: str, setting: str) -> list[str]:
         """Return our algorithms beside a printed column, in a printed setting."""
-        by_setting = self.algorithms.get(column, {})
+        by_setting = self.algorithms.get(column) or {}
         return by_setting.get(setting, by_setting.get("*", []))
 
     def tolerance_of(self, column: str) -> Tolerance:
@@ -244,5 +253,7 @@ def hint(name: str, known: Iterable[str] | Mapping[str, Any]) -> str:
     """
     names = [str(other) for other in known]
     close = difflib.get_close_matches(name, names, n=1)
+    if close and len(names) > _MANY:
+        return f"; did you mean {close[0]}?"
     meant = f" (did you mean {close[0]}?)" if close else ""
     return f"; there are: {', '.join(names)}{meant}"

@@ -35,9 +35,6 @@ class Publication:
     values : DataFrame
         As :func:`results.published.values.read_values`.
     reasons : list of Reason
-    unknown : dict of str to str
-        Printed names of data sets that stand for one of ours which is configured nowhere and has
-        no record, with our name.
     roots : tuple of Path
         Folders of configuration: ``conf/`` and one's own.
     """
@@ -47,7 +44,6 @@ class Publication:
     description: Description
     values: pd.DataFrame = field(compare=False)
     reasons: list[Reason] = field(compare=False)
-    unknown: dict[str, str] = field(default_factory=dict)
     roots: tuple[Path, ...] = (CONF,)
 
     @property
@@ -64,8 +60,7 @@ class Publication:
     def datasets(self) -> dict[str, str | None]:
         """Our data set (None: not here) by its printed name, in the order of the table."""
         mapped = _datasets(self.description, self.values)
-        printed = dict.fromkeys(self.values["dataset"])
-        return {name: None if name in self.unknown else mapped.get(name) for name in printed}
+        return {name: mapped[name] for name in dict.fromkeys(self.values["dataset"])}
 
     @property
     def algorithms(self) -> list[str]:
@@ -127,19 +122,19 @@ def load_publication(
         group: Names(group, roots, (known or {}).get(group, ()))
         for group in ("protocol", "algorithm", "dataset")
     }
-    _check_our_names(folder / of_description.FILE_NAME, description, roots, names)
-    unknown = {
-        printed: ours
-        for printed, ours in _datasets(description, values).items()
-        if ours not in names["dataset"]
+    ours = {
+        "protocol": [run.protocol for run in description.settings.values()],
+        "algorithm": [name.partition("(")[0] for name in _algorithms(description)],
+        "dataset": [name for name in _datasets(description, values).values() if name is not None],
     }
+    _check_our_names(folder / of_description.FILE_NAME, ours, roots, names)
     reasons_file = folder / of_reasons.FILE_NAME
     reasons = (
         read_reasons(reasons_file, _reasons_may_name(description, values))
         if reasons_file.exists()
         else []
     )
-    return Publication(folder.name, folder, description, values, reasons, unknown, roots)
+    return Publication(folder.name, folder, description, values, reasons, roots)
 
 
 def _reasons_may_name(description: Description, values: pd.DataFrame) -> dict[str, list[str]]:
@@ -153,7 +148,9 @@ def _reasons_may_name(description: Description, values: pd.DataFrame) -> dict[st
 
 def _algorithms(description: Description) -> list[str]:
     listed = [
-        names for by_setting in description.algorithms.values() for names in by_setting.values()
+        names
+        for by_setting in description.algorithms.values()
+        for names in (by_setting or {}).values()
     ]
     return list(dict.fromkeys(name for names in listed for name in names))
 
@@ -175,28 +172,25 @@ def _folder(name: str, searchpath: Sequence[Path]) -> Path:
     return path.resolve()
 
 
-def _datasets(description: Description, values: pd.DataFrame) -> dict[str, str]:
+def _datasets(description: Description, values: pd.DataFrame) -> Mapping[str, str | None]:
     if description.datasets == "same":
         return {name: name for name in dict.fromkeys(values["dataset"])}
     return description.datasets
 
 
 def _check_our_names(
-    path: Path, description: Description, roots: Sequence[Path], known: Mapping[str, Names]
+    path: Path,
+    named: Mapping[str, Sequence[str]],
+    roots: Sequence[Path],
+    known: Mapping[str, Names],
 ) -> None:
-    """Refuse algorithms and protocols that are configured nowhere and have no record.
-
-    Data sets may be missing: a publication has more of them than one machine.
-    """
-    named = {
-        "protocol": [run.protocol for run in description.settings.values()],
-        "algorithm": [name.partition("(")[0] for name in _algorithms(description)],
-    }
+    """Refuse names of ours that are configured nowhere and have no record."""
     # The project's own folder is named as the documents do, not by where it lies.
     places = ", ".join([CONF.name, *map(str, roots[1:])])
     for group, names in named.items():
         if absent := [name for name in names if name not in known[group]]:
+            what = "data set" if group == "dataset" else group
             raise ValueError(
-                f"{path}: there is no {group} {absent[0]!r} in {places}, nor among the records"
+                f"{path}: there is no {what} {absent[0]!r} in {places}, nor among the records"
                 f"{hint(absent[0], known[group].known)}"
             )

@@ -148,18 +148,23 @@ def _fields(
 
 def _check_names(path: Path, fields: list[_Field], description: Description) -> None:
     """Refuse names that the other file does not know, in either direction."""
-    for what, known in (
-        ("setting", list(description.settings)),
-        ("quantity", description.quantities()),
+    mapped = [] if description.datasets == "same" else list(description.datasets)
+    not_here = "; if it is not here, write {!r}: null"
+    for what, key, known, remedy in (
+        ("setting", "settings", list(description.settings), ""),
+        ("quantity", "metrics", description.quantities(), ""),
+        ("dataset", "datasets", mapped, not_here),
+        ("column", "algorithms", list(description.algorithms), not_here),
     ):
         for field in fields:
-            if (name := getattr(field, what)) not in known:
-                key = "metrics" if what == "quantity" else "settings"
+            name = getattr(field, what)
+            if name not in known and not (what == "dataset" and description.datasets == "same"):
+                # In wide form the algorithms are the columns.
+                line = 1 if what == "column" and description.form == "wide" else field.line
                 raise ValueError(
-                    f"{path}, line {field.line}: {name!r} is not in {key} of the description"
-                    f"{hint(name, known)}"
+                    f"{path}, line {line}: {name!r} is not in {key} of the description"
+                    f"{hint(name, known)}{remedy.format(name)}"
                 )
-    mapped = [] if description.datasets == "same" else list(description.datasets)
     for key, what, named in (
         ("settings", "setting", list(description.settings)),
         ("datasets", "dataset", mapped),

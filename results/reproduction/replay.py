@@ -240,6 +240,21 @@ def replay_grids(cells: pd.DataFrame) -> list[tuple[str, list[str], list[list[st
     ]
 
 
+def _instead_of_2016(algorithms: set[str]) -> list[str]:
+    """Say which algorithms are there in today's form alone.
+
+    >>> _instead_of_2016({"iforest", "lof"})
+    ['what replays iForest is algorithm iforest_2016, not iforest']
+    """
+    return [
+        f"what replays {column} is algorithm {name}, not {today}"
+        for column, name in ALGORITHMS.items()
+        if (today := name.removesuffix("_2016")) != name
+        and today in algorithms
+        and name not in algorithms
+    ]
+
+
 def write_replay(experiments: Experiments, output: Output) -> pd.DataFrame:
     """Print and write the replayed values beside the printed ones; return them.
 
@@ -250,11 +265,13 @@ def write_replay(experiments: Experiments, output: Output) -> pd.DataFrame:
     """
     table = replay_table(make_cells(experiments.frame))
     ran = table[table["verdict"] != NOT_RUN]
+    today = _instead_of_2016(set(experiments.frame["algorithm"]))
     if ran.empty:
         raise ValueError(
             f"the records hold no complete cell of protocol {PROTOCOL}: run "
-            "`python -m runners grid=replayed` first"
+            f"`python -m runners grid=replayed` first{''.join(f'; {text}' for text in today)}"
         )
+    output.remarks += today
     for setting, part in ran.groupby("setting", sort=False):
         output.console.print(Text(f"\n{SETTINGS[str(setting)].capitalize()}", style="bold"))
         columns, rows = value_rows(part)

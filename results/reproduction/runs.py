@@ -110,18 +110,11 @@ def not_run(table: pd.DataFrame, publication: Publication) -> list[str]:
     publication : Publication
     """
     described = publication.description
-    unknown = publication.unknown
     absent = [name for name, ours in publication.datasets.items() if ours is None]
-    absent = [name for name in absent if name not in unknown]
-    unmatched = [name for name in publication.columns if name not in described.algorithms]
+    unmatched = [name for name in publication.columns if described.algorithms[name] is None]
     lines = []
     if absent:
         lines.append(f"Data sets that are not here ({len(absent)}): {', '.join(absent)}.")
-    if unknown:
-        names = ", ".join(f"{name} ({ours})" for name, ours in unknown.items())
-        lines.append(
-            f"Data sets that are configured nowhere and have no record ({len(unknown)}): {names}."
-        )
     if unmatched:
         lines.append(f"Algorithms that are not here ({len(unmatched)}): {', '.join(unmatched)}.")
     compared = set(table["setting"])

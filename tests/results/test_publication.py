@@ -29,7 +29,7 @@ DESCRIPTION = {
         "average_precision": "AP",
     },
     "settings": {"semi": {"setting": "novelty", "protocol": "clean"}},
-    "datasets": {"Pima Indians": "pima", "Wilt": "wilt"},
+    "datasets": {"Pima Indians": "pima", "Wilt": "wilt", "Elsewhere": None},
     "algorithms": {"k-NN": "pyod_knn", "IF": ["iforest", "iforest(max_samples=64)"]},
     "tolerance": {"absolute": 0.1},
 }
@@ -99,7 +99,8 @@ def test_long_and_wide_tables_hold_the_same(tmp_path):
 
 
 def test_a_wide_table_of_one_metric_needs_no_column_for_it(tmp_path):
-    description = changed(form="wide", metrics={"roc_auc": "AUC"})
+    here = {"Pima Indians": "pima", "Wilt": "wilt"}
+    description = changed(form="wide", metrics={"roc_auc": "AUC"}, datasets=here)
     text = "dataset,k-NN,IF\nPima Indians,70.1,68.0\nWilt,50.0,45.5\n"
     values = load_publication(str(write(tmp_path / "a", description, text))).values
     assert values["published"].tolist() == [70.1, 68.0, 50.0, 45.5]
@@ -172,10 +173,11 @@ def test_a_file_that_is_not_a_description_is_named(tmp_path, text, message):
     ("keys", "message"),
     [
         ({"settings": {"semi": {"setting": "novelty", "protocol": "claen"}}}, r"no protocol 'claen' in conf.*did you mean clean\?"),
-        ({"algorithms": {"IF": "iforst"}}, r"no algorithm 'iforst' in conf.*did you mean iforest\?"),
-        ({"algorithms": {"IF": "iforst(max_samples=64)"}}, "no algorithm 'iforst'"),
-        ({"datasets": {"Pima": "pima"}}, r"'Pima' of datasets .* does not occur; .*Pima Indians"),
-        ({"algorithms": {"kNN": "pyod_knn"}}, r"'kNN' of algorithms .* does not occur"),
+        ({"algorithms": DESCRIPTION["algorithms"] | {"IF": "iforst"}}, r"no algorithm 'iforst' in conf.*did you mean iforest\?"),
+        ({"algorithms": DESCRIPTION["algorithms"] | {"IF": "iforst(max_samples=64)"}}, "no algorithm 'iforst'"),
+        ({"datasets": DESCRIPTION["datasets"] | {"Pima": "pima"}}, r"'Pima' of datasets .* does not occur; .*Pima Indians"),
+        ({"algorithms": DESCRIPTION["algorithms"] | {"kNN": "pyod_knn"}}, r"'kNN' of algorithms .* does not occur"),
+        ({"datasets": DESCRIPTION["datasets"] | {"Wilt": "wlit"}}, r"no data set 'wlit' in conf, nor among the records; did you mean wilt\?"),
         ({"tolerances": {"kNN": {"absolute": 1}}}, "'kNN' of tolerances .* does not occur"),
     ],
 )  # fmt: skip
@@ -205,6 +207,8 @@ def test_a_setting_that_does_not_occur_is_refused(tmp_path):
         ("45.5,1.5,4.4\n", "45.5,1.5,4.4,\n", "line 5: the columns must be"),
         ("Wilt,IF", "Pima Indians,IF", "line 5: semi, Pima Indians, IF, AUC is also on line 3"),
         ("AUC,sd", "auc,sd", "line 1: there is no column 'AUC'"),
+        ("Wilt,IF", "Wlit,IF", r"line 5: 'Wlit' is not in datasets .*mean Wilt\?.*'Wlit': null"),
+        ("Wilt,IF", "Wilt,IFF", r"line 5: 'IFF' is not in algorithms .*mean IF\?.*'IFF': null"),
         (",AP\n", ",AP,rows\n", "line 1: the column 'rows' is neither a metric"),
         (",AP\n", ",AP,AP\n", "line 1: the column name 'AP' is empty or given twice"),
     ],
@@ -280,18 +284,16 @@ def test_a_publication_is_found_by_name_by_path_and_below_a_search_folder(tmp_pa
 
 
 def test_names_of_one_s_own_configuration_and_of_records_are_known(tmp_path):
-    described = changed(algorithms={"IF": "mine"}, datasets={"Wilt": "wafers"})
+    here = DESCRIPTION["datasets"] | {"Wilt": "wafers"}
+    described = changed(algorithms={"IF": "mine", "k-NN": None}, datasets=here)
     folder = write(tmp_path / "mine" / "published" / "a", described)
     with pytest.raises(ValueError, match="no algorithm 'mine' in conf, nor among the records"):
         load_publication(str(folder))
-    # A publication has more data sets than one machine: those are said to be missing.
-    publication = load_publication(str(folder), known={"algorithm": {"mine"}})
-    assert publication.unknown == {"Wilt": "wafers"}
-    assert publication.datasets["Wilt"] is None
-    assert (
-        load_publication(str(folder), known={"algorithm": {"mine"}, "dataset": {"wafers"}}).unknown
-        == {}
-    )
+    with pytest.raises(ValueError, match="no data set 'wafers' in conf, nor among the records"):
+        load_publication(str(folder), known={"algorithm": {"mine"}})
+    recorded = {"algorithm": {"mine"}, "dataset": {"wafers"}}
+    publication = load_publication(str(folder), known=recorded)
+    assert publication.datasets == {"Pima Indians": "pima", "Wilt": "wafers", "Elsewhere": None}
     for group, name in (("dataset", "wafers"), ("algorithm", "mine")):
         (tmp_path / "mine" / group).mkdir()
         (tmp_path / "mine" / group / f"{name}.yaml").write_text(f"name: {name}\n")
@@ -429,7 +431,8 @@ def test_every_key_of_what_is_shipped_is_refused_when_it_is_misspelt(name):
 
 
 def test_a_metric_that_was_not_recorded_is_marked(tmp_path):
-    described = changed(metrics={"roc_auc": "AUC", "precision_at_n": "AP"})
+    here = {"Pima Indians": "pima", "Wilt": "wilt"}
+    described = changed(metrics={"roc_auc": "AUC", "precision_at_n": "AP"}, datasets=here)
     values = "dataset,algorithm,AUC,AP\nPima Indians,k-NN,70.1,50\nPima Indians,IF,68.0,40.2\nWilt,IF,1,2\n"
     publication = load_publication(str(write(tmp_path / "a", described, values)))
     cells = make_cells(from_records([make_record("pima", protocol="clean", roc=0.68)]).frame)
@@ -443,8 +446,9 @@ def test_a_metric_that_was_not_recorded_is_marked(tmp_path):
 
 
 def test_members_of_collections_are_configured_data_sets(tmp_path):
-    assert not load_publication("dte2024").unknown
-    assert not load_publication("pyod2019").unknown
+    here = list(load_publication("dte2024").datasets.values())
+    assert (len(here), here.count(None)) == (57, 14)
+    assert None not in load_publication("pyod2019").datasets.values()
     folder = tmp_path / "mine" / "dataset"
     folder.mkdir(parents=True)
     (folder / "wafers.yaml").write_text("collection: {path: '/data/{member}.csv'}\n")

@@ -38,6 +38,9 @@ def publisher(folder):
             "algorithms": {"A": "lof"},
             "tolerance": {"absolute": 0.1},
         } | changes
+        described["algorithms"] = dict.fromkeys(PRINTED) | described["algorithms"]
+        if described["datasets"] != "same":
+            described["datasets"] = dict.fromkeys(block) | described["datasets"]
         description = Description.model_validate(described)
         lines = [["dataset", *PRINTED], *([name, *row] for name, row in block.items())]
         path = folder / "values.csv"
