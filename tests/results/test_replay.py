@@ -16,6 +16,7 @@ from results.reproduction.replay import (
     headline,
     readme_block,
     replay_block,
+    replay_grids,
     replay_table,
     summary_rows,
     verdict,
@@ -92,3 +93,18 @@ def test_blocks_show_counts_and_both_numbers():
     assert "0.92196 (0.922)" in replay_block(made)
     assert "2 of these" in readme_block(made)
     assert replay_block(NONE).startswith("Nothing to show")
+
+
+def test_grids_of_the_report_are_a_summary_and_one_per_setting():
+    assert replay_grids(NONE) == []
+    made = cells(
+        [
+            ("novelty", "arrhythmia", "ocsvm", 0.92196, 0.63914, 10),
+            ("outlier", "arrhythmia", "ocsvm", 0.91599, 0.63001, 10),
+        ]
+    )
+    (caption, columns, rows), *values = replay_grids(made)
+    assert caption == headline(replay_table(made))
+    assert (columns, rows) == summary_rows(replay_table(made))
+    assert [title for title, *_ in values] == ["Novelty detection", "Outlier detection"]
+    assert all(len(rows) == 2 for _, _, rows in values)
