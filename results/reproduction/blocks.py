@@ -17,8 +17,10 @@ from results.records.provenance import tabulate, warnings_of
 from results.reproduction.comparison import compare, explain, only_by_spread
 from results.reproduction.comparison_output import headline, summary_rows, with_reasons
 from results.reproduction.conclusions import conclusions_table
+from results.reproduction.crossed import crossed_block
 from results.reproduction.departures import effects
 from results.reproduction.departures_output import rows_of, to_markdown
+from results.reproduction.forest_seeds import seeds_block
 from results.reproduction.replay import readme_block, replay_block
 from results.reproduction.subsets import subsets_table
 from results.statistics.rank_tests import matrix
@@ -45,6 +47,8 @@ def make_blocks(
     explained, unused = explain(table, reasons) if len(table) else ([], [])
     makers: dict[str, Callable[[], str]] = {
         "replay": lambda: replay_block(replayed),
+        "crossed": lambda: crossed_block(replayed),
+        "forest_seeds": lambda: seeds_block(replayed),
         "replay_summary": lambda: readme_block(replayed),
         "summary": lambda: _summary(table, explained, reasons),
         "machine": lambda: _machine(experiments.frame),

@@ -34,6 +34,20 @@ deviation.
 
 {replay}
 
+### The same splits for all
+
+Each algorithm on the splits of each of the six streams: beside the published value the one on its
+own stream's splits, and mean and range on those of the five others; then ranks, 1 for the best.
+
+{crossed}
+
+### Forests that cannot be replayed
+
+Replayed splits, and forests of our own that differ in their seed only. The spread is one standard
+deviation over the seeds.
+
+{forest_seeds}
+
 ## Summary
 
 {summary}

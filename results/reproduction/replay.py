@@ -77,7 +77,7 @@ def replay_table(cells: pd.DataFrame) -> pd.DataFrame:
             if algorithm is None or math.isnan(published):
                 continue
             where = {key: printed[key] for key in ("setting", "dataset", "column")}
-            replayed = _value(
+            replayed = value_of(
                 cells, (PROTOCOL, where["setting"], where["dataset"], algorithm), metric
             )
             row: dict[Any, Any] = {
@@ -104,7 +104,7 @@ def replay_reasons() -> list[Reason]:
     return read_reasons(paper.FOLDER / "replay.csv", known)
 
 
-def _value(cells: pd.DataFrame, key: tuple[str, str, str, str], metric: str) -> float:
+def value_of(cells: pd.DataFrame, key: tuple[str, str, str, str], metric: str) -> float:
     """Return the mean of a complete cell, NaN of any other."""
     if key not in cells.index or metric not in cells.columns:
         return math.nan
