@@ -53,10 +53,10 @@ def crossed_table(cells: pd.DataFrame) -> pd.DataFrame:
             row: dict[Any, Any] = {**where, "metric": metric, "column": column}
             rows.append(row | {"published": printed[printed_metric]} | values)
     table = pd.DataFrame(rows)
-    values = ["published", *ALGORITHMS]
-    whole = table[values].notna().all(axis=1).groupby([table[k] for k in _CASE]).transform("all")
+    measured = ["published", *ALGORITHMS]
+    whole = table[measured].notna().all(axis=1).groupby([table[k] for k in _CASE]).transform("all")
     table = table[whole].reset_index(drop=True)
-    ranks = table.groupby(_CASE)[values].rank(ascending=False)
+    ranks = table.groupby(_CASE)[measured].rank(ascending=False)
     return table.assign(rank=ranks["published"], paired_rank=ranks[list(ALGORITHMS)].mean(axis=1))
 
 
@@ -78,7 +78,7 @@ def statements(table: pd.DataFrame) -> list[str]:
             unstable += bool(signs.min() < signs.max())
             reversed_ += bool(printed * signs.mean() < 0)
     best = sum(
-        case["column"][case["rank"].idxmin()] != case["column"][case["paired_rank"].idxmin()]
+        case["rank"].to_numpy().argmin() != case["paired_rank"].to_numpy().argmin()
         for case in cases
     )
     gap, row = max(gaps, key=lambda found: abs(found[0]))

@@ -39,13 +39,13 @@ def seeds_table(cells: pd.DataFrame) -> pd.DataFrame:
         lower than the printed one). Only what two seeds at least have completed.
     """
     columns = paper.columns()
-    columns = columns[columns["as_run"]].set_index(["setting", "column"])["algorithm"]
+    as_run = columns[columns["as_run"]].set_index(["setting", "column"])["algorithm"]
     rows: list[dict[Any, Any]] = []
     for printed in paper.cells().to_dict("records"):
         setting, dataset, column = printed["setting"], printed["dataset"], printed["column"]
         if column not in STREAMS:
             continue
-        algorithm, protocol = columns[setting, column], PREFIX + STREAMS[column]
+        algorithm, protocol = as_run[setting, column], PREFIX + STREAMS[column]
         labels = [
             label
             for at, where, name, label in cells.index
