@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -17,6 +18,7 @@ from datasets.tables import is_number
 _LAYOUT = tuple(f.name for f in fields(Format))
 # Spellings of booleans: tables and YAML files write them in different ways.
 _BOOLEANS = frozenset({"True", "TRUE", "true", "False", "FALSE", "false"})
+_CODE = re.compile(r"[+-]?0[0-9]")
 
 
 @dataclass(frozen=True)
@@ -198,15 +200,19 @@ class Definition:
 def label_key(value: Any) -> str:
     """Spell a label the same way whatever type a source gives it.
 
+    A number that begins with a zero is a code: 01 and 1 are two labels.
+
     >>> [label_key(v) for v in (1, 1.0, "1", b" 1 ", "1.00", True, "True", "TRUE", "g", "NA")]
     ['1', '1', '1', '1', '1', 'true', 'true', 'true', 'g', 'NA']
+    >>> [label_key(v) for v in ("01", "1", "-0.50", "00")]
+    ['01', '1', '-0.5', '00']
     """
     if isinstance(value, bytes):
         value = value.decode("utf-8", errors="replace")
     text = str(value).strip()
     if text in _BOOLEANS:
         return text.lower()
-    if not is_number(text):
+    if not is_number(text) or _CODE.match(text):
         return text
     if text.lstrip("+-").isdecimal():
         return str(int(text))  # exact, where a float has 53 bits
@@ -219,9 +225,7 @@ def _convert(key: str, value: Any, name: str) -> Any:
     if key in ("anomalies", "normal", "keep_classes", "drop_classes", "missing_labels"):
         return tuple(_label(item, name, key) for item in _sequence(value, name, key))
     if key in ("keep_columns", "drop_columns"):
-        return tuple(
-            item if isinstance(item, int) else str(item) for item in _sequence(value, name, key)
-        )
+        return tuple(_column(item, name, key) for item in _sequence(value, name, key))
     if key in ("min_distinct", "repeat_first"):
         return _integer(value, name, key)
     if key == "repeat":
@@ -246,8 +250,17 @@ def _convert(key: str, value: Any, name: str) -> Any:
 def _text(value: Any, name: str, key: str) -> str:
     # A column may be called 5, but no name is a list.
     if isinstance(value, bool | Mapping) or not isinstance(value, str | int | float):
-        raise DataError(f"data set {name!r}: {key} is a text; got {value!r}")
+        hint = "; quote a name that YAML takes for true or false" * isinstance(value, bool)
+        raise DataError(f"data set {name!r}: {key} is a text; got {value!r}{hint}")
     return str(value)
+
+
+def _column(value: Any, name: str, key: str) -> str | int:
+    """Return a name, a position, or a boolean: a name that YAML reads as one."""
+    if value is None or isinstance(value, Mapping | list | tuple):
+        hint = "; quote a name that is spelled null" if value is None else ""
+        raise DataError(f"data set {name!r}: {key} lists columns; got {value!r}{hint}")
+    return value if isinstance(value, int) else str(value)
 
 
 def _label(value: Any, name: str, key: str) -> str:

@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 
 from datasets.definition import Definition
 from datasets.errors import DataError, listed
-from datasets.tables import is_number
+from datasets.row_numbers import is_saved_index
+from datasets.tables import is_number, read_as_boolean
 
-# The names of an index that was saved as a column: none, or what pandas and its readers make up.
-_NAME_OF_INDEX = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
+_THOUSANDS = re.compile(
+    r"[+-]?[1-9]\d{0,2}"
+    r"((,\d{3})+(\.\d*)?|(\.\d{3})+,\d*|(\.\d{3}){2,}|([ '\u2019\u00a0\u202f]\d{3})+)"
+)
 # A name that Hydra's grammar reads as this text, unquoted.
 _BARE = re.compile(r"(?!(?:null|true|false|nan|inf)$)[a-z_]\w*", re.IGNORECASE | re.ASCII)
 
@@ -25,10 +28,12 @@ _BARE = re.compile(r"(?!(?:null|true|false|nan|inf)$)[a-z_]\w*", re.IGNORECASE |
 def select_features(features: pa.Table, definition: Definition, where: str) -> pa.Table:
     """Keep or drop the columns that the definition lists, by name or by position."""
     if definition.keep_columns is not None:
-        return features.select(_resolve(definition.keep_columns, features, "keep_columns", where))
+        return features.select(
+            _resolve(definition.keep_columns, features, definition, "keep_columns", where)
+        )
     if definition.drop_columns is not None:
         features = features.drop_columns(
-            _resolve(definition.drop_columns, features, "drop_columns", where)
+            _resolve(definition.drop_columns, features, definition, "drop_columns", where)
         )
     if definition.own:
         _refuse_index(features, definition, where)
@@ -100,6 +105,10 @@ def _fill(out: NDArray[np.float64], column: pa.ChunkedArray, rows: NDArray[np.in
         return f"has {n} of {len(column)} values missing (the first in row {rows[missing][0]})"
     # Integers beyond 2**53 become the nearest float; Arrow calls that unsafe, and would refuse.
     out[:] = column.cast(pa.float64(), safe=False).to_numpy()
+    if pa.types.is_integer(column.type) and np.abs(out).max(initial=0.0) > 2**53:
+        kept, distinct = len(np.unique(out)), pc.count_distinct(column).as_py()
+        if kept < distinct:
+            return f"has {distinct} distinct whole numbers, {kept} as floats (above 2**53)"
     infinite = ~np.isfinite(out)
     if infinite.any():
         return f"holds an infinite value in row {rows[infinite][0]}"
@@ -120,7 +129,10 @@ def _reason_of_text(
         return f"holds its numbers as text ({present[0][1]!r} in row {row})"
     kind = "dates or times" if _is_date(value) else "text"
     hint = ""
-    if _DECIMAL_COMMA.fullmatch(value.strip()):
+    texts = [text for _, v in present if not is_number(text := v.strip())]
+    if all(map(_THOUSANDS.fullmatch, texts)):
+        hint = "; remove the separators of thousands"
+    elif _DECIMAL_COMMA.fullmatch(value.strip()):
         hint = '; decimal: "," reads it'
     return f"holds {kind} ({value!r} in row {row}{hint})"
 
@@ -146,7 +158,7 @@ def _advice(wrong: list[str], definition: Definition) -> str:
 def _dropping(names: Sequence[str], definition: Definition) -> str:
     """Return the override that drops columns, beside those that are dropped already."""
     dropped = [*(definition.drop_columns or ()), *names]
-    columns = ",".join(str(c) if isinstance(c, int) else _in_hydra(c) for c in dropped)
+    columns = ",".join(str(c).lower() if isinstance(c, int) else _in_hydra(c) for c in dropped)
     return f"'++dataset.drop_columns=[{columns}]' (drop_columns in the YAML)"
 
 
@@ -173,26 +185,6 @@ def _refuse_index(features: pa.Table, definition: Definition, where: str) -> Non
             f"leave out with {_dropping(found, definition)}"
             ", or list the features, with the index, in keep_columns"
         )
-
-
-def is_saved_index(name: str, column: pa.ChunkedArray) -> bool:
-    """Tell whether a column without a name holds another whole number in each row.
-
-    Those of a table that was shuffled, or sampled, before it was saved are not consecutive.
-    """
-    if not _NAME_OF_INDEX.fullmatch(name):
-        return False
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        try:
-            column = column.cast(pa.int64())
-        except pa.ArrowInvalid:
-            return False
-    elif not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-        return False
-    if len(column) < 2 or column.null_count:
-        return False
-    values = column.to_numpy().astype(float)
-    return bool((values == np.floor(values)).all()) and len(np.unique(values)) == len(values)
 
 
 def notes_on(
@@ -226,20 +218,23 @@ def notes_on(
     return notes
 
 
-def _resolve(columns: Sequence[str | int], features: pa.Table, key: str, where: str) -> list[str]:
+def _resolve(
+    columns: Sequence[str | int], features: pa.Table, definition: Definition, key: str, where: str
+) -> list[str]:
     names = features.column_names
+    resolved = []
     for column in columns:
-        if isinstance(column, int) and not 0 <= column < len(names):
-            raise DataError(
-                f"{where}: {key} has the position {column}, but features are counted "
-                f"from 0 to {len(names) - 1}"
-            )
-        if isinstance(column, str) and column not in names:
+        if isinstance(column, bool):
+            resolved.append(_named_like(column, names, key, where))
+        elif isinstance(column, int):
+            resolved.append(_at(column, names, definition, key, where))
+        elif column in names:
+            resolved.append(column)
+        else:
             raise DataError(
                 f"{where}: {key} names {column!r}, which is not a feature; "
                 f"the features are {listed(names)}"
             )
-    resolved = [names[column] if isinstance(column, int) else column for column in columns]
     for name in resolved:
         if resolved.count(name) > 1:
             raise DataError(
@@ -247,3 +242,33 @@ def _resolve(columns: Sequence[str | int], features: pa.Table, key: str, where: 
                 "or by position; list it once"
             )
     return resolved
+
+
+def _named_like(value: bool, names: Sequence[str], key: str, where: str) -> str:
+    """Return the one column whose name YAML reads as a boolean."""
+    boolean = str(value).lower()
+    found = [name for name in names if name.lower() == boolean] + read_as_boolean(boolean, names)
+    if len(found) != 1:
+        raise DataError(
+            f"{where}: {key} lists {boolean}, as YAML reads names like "
+            f"{'yes' if value else 'no'}; quote the name; the features are {listed(names)}"
+        )
+    return found[0]
+
+
+def _at(position: int, names: Sequence[str], definition: Definition, key: str, where: str) -> str:
+    """Return the column at a position that cannot be taken for a name."""
+    named = str(position) in names
+    if not 0 <= position < len(names):
+        hint = f"; quote it, '\"{position}\"', to name the column" if named else ""
+        raise DataError(
+            f"{where}: {key} has the position {position}, but features are counted "
+            f"from 0 to {len(names) - 1}{hint}"
+        )
+    if definition.own and named and names[position] != str(position):
+        raise DataError(
+            f"{where}: {key} lists {position}, which is the name of a column and the position of "
+            f"another, {names[position]!r}; quote a name: '\"{position}\"' or "
+            f"'\"{names[position]}\"'"
+        )
+    return names[position]

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from datasets.definition import Definition, label_key
 from datasets.errors import DataError, listed
-from datasets.features import is_saved_index, n_missing
-
-# What YAML reads as true or false although it is written otherwise.
-_YAML_BOOLEANS = {"true": ("yes", "on"), "false": ("no", "off")}
+from datasets.features import n_missing
+from datasets.row_numbers import holds_row_numbers
+from datasets.tables import read_as_boolean
 
 
 class Labels:
@@ -35,7 +34,7 @@ class Labels:
             raise DataError(
                 f"{where}: {missing} of {len(column)} labels are missing in column {target!r}"
             )
-        if definition.own and definition.target is None and is_saved_index(target, column):
+        if definition.own and definition.target is None and holds_row_numbers(target, column):
             raise DataError(
                 f"{where}: the last column, {target!r}, numbers the rows and cannot hold the "
                 "labels; name the column that does with target (data.target on the command line)"
@@ -51,7 +50,7 @@ class Labels:
         self._refuse_missing(definition.missing_labels, target)
 
     def _refuse_missing(self, missing: Sequence[str] | None, target: str) -> None:
-        found = [label for label in missing or () if label in self._position]
+        found = [written for label in missing or () for written in self._written(label)]
         if found:
             n = int(np.isin(self.codes, [self._position[label] for label in found]).sum())
             raise DataError(
@@ -59,6 +58,10 @@ class Labels:
                 f"(missing_labels lists {listed(found)}); drop_classes: {found} leaves these rows "
                 "out"
             )
+
+    def _written(self, label: str) -> list[str]:
+        """Return the labels that a label of the YAML means: itself, or what it reads as boolean."""
+        return [label] if label in self._position else read_as_boolean(label, self._position)
 
     def rows(self, definition: Definition) -> NDArray[np.bool_] | None:
         """Return the mask of the rows to keep, or None to keep all."""
@@ -100,7 +103,7 @@ class Labels:
         found = []
         for label in wanted:
             # In YAML, an unquoted yes is true: it means the label that is written so.
-            spellings = [s for s in left if s.lower() in _YAML_BOOLEANS.get(label, ())]
+            spellings = read_as_boolean(label, left)
             if label not in left and len(spellings) == 1:
                 label = spellings[0]
             if label not in left:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -14,7 +14,9 @@ from datasets.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+# What YAML reads as true or false although it is written otherwise.
+_YAML_BOOLEANS = {"true": ("yes", "on"), "false": ("no", "off")}
 
 
 def is_number(text: str) -> bool:
@@ -24,6 +26,15 @@ def is_number(text: str) -> bool:
     [True, True, True, True, False, False, False]
     """
     return _NUMBER.fullmatch(text) is not None
+
+
+def read_as_boolean(boolean: str, written: Iterable[str]) -> list[str]:
+    """Return the texts, among some, that YAML reads as a boolean where they are not quoted.
+
+    >>> read_as_boolean("false", ["No", "yes", "none"])
+    ['No']
+    """
+    return [text for text in written if text.lower() in _YAML_BOOLEANS.get(boolean, ())]
 
 
 def from_frame(frame: pd.DataFrame) -> pa.Table:

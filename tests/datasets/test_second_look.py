@@ -1,0 +1,146 @@
+"""Files and keys that look right and would be read wrong: each is refused, or read as meant."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from datasets import DataError, load
+
+
+def own(path, **changes):
+    return load({"name": "mine", "path": str(path), "anomalies": [1]} | changes)
+
+
+@pytest.fixture
+def write(tmp_path):
+    def to(text, name="my.csv", encoding="utf-8"):
+        path = tmp_path / name
+        path.write_bytes(text.encode(encoding))
+        return path
+
+    return to
+
+
+def lines(rows):
+    return "".join(",".join(map(str, row)) + "\n" for row in rows)
+
+
+def random_rows(n=60, seed=0):
+    X = np.random.default_rng(seed).normal(size=(n, 2)).round(4)
+    return [(*row, int(i >= n - 10)) for i, row in enumerate(X.tolist())]
+
+
+# --- lists of columns and labels ---
+
+
+def test_booleans_of_yaml_mean_the_columns_that_are_spelled_so(write):
+    path = write("id,No,c,yes,label\n5,1,2,3,0\n7,4,5,6,1\n")
+    assert own(path, drop_columns=[False, True]).feature_names == ("id", "c")
+    assert own(path, keep_columns=[False, "c"]).feature_names == ("No", "c")
+
+
+@pytest.mark.parametrize("names", ["a,b,c", "yes,on,c", "true,yes,c"])
+def test_a_boolean_that_is_not_one_column_is_to_be_quoted(names, write):
+    path = write(f"{names},label\n1,2,3,0\n4,5,6,1\n")
+    with pytest.raises(DataError, match=r"drop_columns lists true, .* quote the name"):
+        own(path, drop_columns=[True])
+
+
+def test_null_among_columns_and_a_boolean_target_are_to_be_quoted(write):
+    path = write("null,a,no\n1,2,0\n4,5,1\n")
+    with pytest.raises(DataError, match=r"drop_columns lists columns; got None; quote"):
+        own(path, drop_columns=[None])
+    with pytest.raises(DataError, match=r"target is a text; got False; quote"):
+        own(path, target=False)
+
+
+def test_booleans_of_yaml_mean_missing_labels_too(write):
+    path = write("a,label\n1,no\n2,x\n3,y\n")
+    with pytest.raises(DataError, match=r"1 of 3 labels are missing .* lists 'no'"):
+        own(path, anomalies=["x"], missing_labels=[False])
+
+
+def test_a_number_that_is_a_name_and_a_position_is_to_be_quoted(write):
+    path = write("1,2,3,label\n5,6,7,0\n8,9,1,1\n")
+    with pytest.raises(DataError, match=r"lists 1, which is the name of a column and the position"):
+        own(path, header=True, drop_columns=[1])
+    with pytest.raises(DataError, match=r"""position 3, .* 0 to 2; quote it, '"3"'"""):
+        own(path, header=True, drop_columns=[3])
+    assert own(path, header=True, drop_columns=["1"]).feature_names == ("2", "3")
+    assert own(path, header=True, drop_columns=[0]).feature_names == ("2", "3")
+    counted = write("0,1,2,label\n5,6,7,0\n8,9,1,1\n")
+    assert own(counted, drop_columns=[1]).feature_names == ("0", "2")
+
+
+@pytest.mark.parametrize(
+    ("written", "chosen", "expected"),
+    [
+        (("01", "1", "10"), "01", [1, 0, 0]),
+        (("01", "1", "10"), 1, [0, 1, 0]),
+        (("\uff11", "1", "2"), 1, [0, 1, 0]),
+        (("1.00", "1", "2"), 1, [1, 1, 0]),
+        (("-0", "0", "1"), 0, [1, 1, 0]),
+    ],
+)
+def test_only_spellings_of_one_number_are_one_label(written, chosen, expected, write):
+    path = write("a,label\n" + lines(enumerate(written)))
+    assert own(path, anomalies=[chosen], target="label").y.tolist() == expected
+
+
+# --- row numbers ---
+
+
+@pytest.mark.parametrize("start", [0, 1])
+@pytest.mark.parametrize("lengths", [(50, 10), (30, 30), (20, 20, 20), (4,) * 15])
+def test_row_numbers_that_begin_again_are_an_index(lengths, start, write):
+    numbers = [i + start for n in lengths for i in range(n)]
+    rows = [(i, *row) for i, row in zip(numbers, random_rows(), strict=True)]
+    with pytest.raises(DataError, match=r"'Unnamed: 0' numbers the rows"):
+        own(write(",a,b,label\n" + lines(rows)))
+    rng = np.random.default_rng(0)
+    if len(lengths) == 2:
+        shuffled = [rows[i] for i in rng.permutation(60)]
+        if lengths[0] != lengths[1]:
+            with pytest.raises(DataError, match=r"'Unnamed: 0' numbers the rows"):
+                own(write(",a,b,label\n" + lines(shuffled)))
+
+
+def test_counts_and_flags_without_a_name_are_features(write):
+    rng = np.random.default_rng(0)
+    for values in (rng.integers(0, 2, 60), rng.poisson(3, 60), [0, 1] * 30):
+        rows = [(v, *row) for v, row in zip(values, random_rows(), strict=True)]
+        assert own(write(",a,b,label\n" + lines(rows))).X.shape == (60, 3)
+
+
+def test_a_last_column_with_a_number_per_row_is_not_taken_for_labels(tmp_path):
+    frame = pd.DataFrame(random_rows(), columns=["a", "b", "label"])
+    frame = frame.sample(frac=1, random_state=0)
+    frame.assign(row=frame.index).to_parquet(tmp_path / "my.parquet")
+    with pytest.raises(DataError, match=r"last column, 'row', numbers the rows.*target"):
+        own(tmp_path / "my.parquet")
+    assert own(tmp_path / "my.parquet", target="label", drop_columns=["row"]).n_anomalies == 10
+
+
+# --- numbers ---
+
+
+@pytest.mark.parametrize("number", ["1,000", "1,234,567", "1,000.5", "1.000,5", "12 000"])
+def test_separators_of_thousands_are_not_decimal_commas(number, write):
+    path = write(f'a,b,label\n"{number}",1,0\n"900",2,1\n')
+    with pytest.raises(DataError, match=r"row 0; remove the separators of thousands") as caught:
+        own(path)
+    assert "decimal" not in str(caught.value)
+
+
+def test_commas_that_cannot_separate_thousands_are_decimal(write):
+    with pytest.raises(DataError, match=r"decimal: \",\" reads it"):
+        own(write("a;label\n1,000;0\n0,125;1\n"))
+
+
+def test_whole_numbers_that_floats_cannot_tell_apart_are_refused(write):
+    path = write(f"a,b,label\n{2**60},1,0\n{2**60 + 1},2,1\n")
+    with pytest.raises(DataError, match=r"'a' has 2 distinct whole numbers, 1 as floats"):
+        own(path)
+    assert own(write(f"a,label\n{2**60},0\n{2**60 + 512},1\n")).X.shape == (2, 1)
