@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from datasets.protocols import protocol_from, stopped
 from results.records.encoding import Curves
-from results.records.record import Record, RecordError, read_record, valid_text
+from results.records.record import Record, RecordError, read_record
 from results.records.statuses import NA_STATUSES
 from results.records.store import RecordStore
 from runners import scores
@@ -294,19 +294,10 @@ def _record(
         seed=cell.seed,
         split=experiment.split,
         limits=limits.recorded(),
-        config=_with_valid_texts(cell.config),
+        config=dict(cell.config),
         provenance=made,
         **known,
     )
-
-
-def _with_valid_texts(value: Any) -> Any:
-    """Return a configuration that any reader can write: a path may be no UTF-8."""
-    if isinstance(value, Mapping):
-        return {name: _with_valid_texts(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_with_valid_texts(item) for item in value]
-    return valid_text(value) if isinstance(value, str) else value
 
 
 def _outcome(kind: Kind, record: Record) -> Outcome:

@@ -45,6 +45,14 @@ def decode_curve(text: str) -> NDArray[np.float64]:
         If the text is damaged, or holds another number of points: no more than the bytes of a
         curve are decompressed.
     """
+    bits = np.frombuffer(decompressed(text), dtype="<u8")
+    for _ in range(2):
+        bits = np.cumsum(bits, dtype=np.uint64)
+    return bits.view("<f8").astype(np.float64, copy=False)
+
+
+def decompressed(text: str) -> bytes:
+    """Return the second differences that an encoded curve holds; raises as :func:`decode_curve`."""
     try:
         data = base64.b64decode(text, validate=True)
         stream = zlib.decompressobj()
@@ -53,10 +61,7 @@ def decode_curve(text: str) -> NDArray[np.float64]:
         raise ValueError(f"a curve is damaged: {error}") from error
     if not data.startswith(_SECOND_DIFFERENCES) or len(plain) != _BYTES or not stream.eof:
         raise ValueError(f"a curve is damaged: it does not hold {GRID_POINTS} points")
-    bits = np.frombuffer(plain, dtype="<u8")
-    for _ in range(2):
-        bits = np.cumsum(bits, dtype=np.uint64)
-    return bits.view("<f8").astype(np.float64, copy=False)
+    return plain
 
 
 class Curves(Mapping[str, NDArray[np.float64]]):

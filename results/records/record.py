@@ -44,6 +44,17 @@ def valid_text(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+def _with_valid_texts(value: Any) -> Any:
+    """Write out the lone surrogates of all texts in a value, keys included."""
+    if isinstance(value, str):
+        return value if value.isascii() else valid_text(value)
+    if isinstance(value, Mapping):
+        return {_with_valid_texts(name): _with_valid_texts(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_with_valid_texts(item) for item in value]
+    return value
+
+
 @dataclass(frozen=True)
 class Record:
     """The outcome of one experiment: one fit and one scoring on one split.
@@ -114,10 +125,9 @@ class Record:
             raise RecordError(f"status {self.status!r} is none of {', '.join(STATUSES)}")
         if not re.fullmatch(r"[0-9a-f]{16,}", self.key):
             raise RecordError(f"key {self.key!r} is not a hexadecimal digest")
-        for name in ("reason", "traceback"):
-            if (text := getattr(self, name)) is not None:
-                # Tables and Parquet refuse what is not valid Unicode.
-                object.__setattr__(self, name, valid_text(text))
+        for name in ("reason", "traceback", "limits", "config", "provenance"):
+            # Tables and Parquet refuse what is not valid Unicode.
+            object.__setattr__(self, name, _with_valid_texts(getattr(self, name)))
 
     @property
     def label(self) -> str:
@@ -143,6 +153,8 @@ class Record:
             If the format is not this version's, or a field is missing, unknown or invalid: see
             :mod:`results.records.validation`.
         """
+        if not isinstance(plain, Mapping):
+            raise RecordError("not a JSON object")
         if plain.get("format") != FORMAT:
             raise RecordError(f"format {plain.get('format')!r}, this version reads {FORMAT}")
         values = {name: value for name, value in plain.items() if name != "format"}
@@ -176,6 +188,6 @@ def parse_record(text: str | bytes, curves: Mapping[str, str] | None = None) -> 
         plain = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise RecordError(f"not JSON: {error}") from error
-    if not isinstance(plain, dict):
-        raise RecordError("not a JSON object")
-    return Record.from_dict(plain if curves is None else plain | {"curves": dict(curves)})
+    if curves is not None and isinstance(plain, dict):
+        plain |= {"curves": dict(curves)}
+    return Record.from_dict(plain)

@@ -1,18 +1,19 @@
 """What a record must look like: a file of records is input, and may hold anything.
 
 Everything that the tables, figures and runners rely on is checked once, where a record is read.
-Whatever else a configuration or a provenance holds is kept as it is.
+Whatever else a configuration or a provenance holds is kept as it is, as far as tables can hold it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from results.metrics import METRICS
+from results.records.encoding import decompressed
 from results.records.statuses import STATUSES
 
 #: What is counted of the split of an experiment; nothing where none was made.
@@ -22,7 +23,9 @@ COUNTS: Final = frozenset(
 #: Separators of paths and control characters: a name is a part of file names and of tables.
 _NOT_IN_NAMES: Final = re.compile(r"[/\\\x00-\x1f\x7f\u2028\u2029]")
 _ROUNDING: Final = 1e-12
-_BASE64: Final = r"^[A-Za-z0-9+/]+={0,2}$"
+#: Of a label; columns and folders are named by it.
+LONGEST_VARIANT: Final = 2000
+_DEEPEST: Final = 50  # levels of lists and groups within a field
 
 
 def name_error(name: str) -> str | None:
@@ -91,6 +94,11 @@ def _counts(values: dict[str, int]) -> dict[str, int]:
     return values
 
 
+def _curve(text: str) -> str:
+    decompressed(text)
+    return text
+
+
 Name = Annotated[str, AfterValidator(_name), Field(max_length=500)]
 Text = Annotated[str, AfterValidator(_text)]
 Count = Annotated[int, Field(ge=0, lt=2**63)]
@@ -134,7 +142,7 @@ class _Record(_Part):
     key: Annotated[str, Field(pattern=r"^[0-9a-f]{16,128}$")]
     dataset: Name
     algorithm: Name
-    variant: Text
+    variant: Annotated[Text, Field(max_length=LONGEST_VARIANT)]
     setting: Name
     protocol: Name
     seed: Count
@@ -143,7 +151,7 @@ class _Record(_Part):
     metrics: Annotated[
         dict[str, Annotated[float, Field(allow_inf_nan=False)]], AfterValidator(_metrics)
     ]
-    curves: dict[Literal["roc", "pr"], Annotated[str, Field(pattern=_BASE64)]]
+    curves: dict[Literal["roc", "pr"], Annotated[str, AfterValidator(_curve)]]
     fit_seconds: Amount
     fit_cpu_seconds: Amount
     score_seconds: Amount
@@ -174,4 +182,17 @@ def error_in(plain: Mapping[str, Any]) -> str | None:
         message = first["msg"].removeprefix("Value error, ")
         others = f" (and {len(more)} more)" if more else ""
         return f"{where}: {message}{others}"
-    return None
+    return next((error for name, value in plain.items() for error in _excesses(value, name)), None)
+
+
+def _excesses(value: Any, where: str, depth: int = 0) -> Iterator[str]:
+    """Yield what no table can hold: whole numbers beyond 64 bits, and bottomless nesting."""
+    if isinstance(value, dict | list):
+        if depth == _DEEPEST:
+            yield f"{where}: nested more than {_DEEPEST} levels deep"
+            return
+        for name, item in value.items() if isinstance(value, dict) else enumerate(value):
+            if isinstance(item, dict | list | int):
+                yield from _excesses(item, f"{where}.{name}", depth + 1)
+    elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+        yield f"{where}: a whole number beyond 64 bits"

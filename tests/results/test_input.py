@@ -13,12 +13,13 @@ from results.figures.style import looks
 from results.records.frame import from_records
 from results.records.opening import PackedFile
 from results.records.pack import PackError, pack, read_packed, unpack
-from results.records.record import RecordError, parse_record
+from results.records.record import Record, RecordError, parse_record
 from results.records.store import RecordStore
 from tests.results.support import key_of, make_record, write_fast
 
 COMMANDS = ["tables", "status", "compare", "departures", "provenance", "statistics"]
 WRONG = [None, [], {}, "x", "", 5, -5, -0.5, True, [1], {"a": 1}, float("nan"), float("inf"), 1e400]
+WRONG += [2**70, [{"a": -(2**64)}], "\ud800", {"\ud800": ["\ud800"]}, "a" * 3000]
 FIELDS = [name for name in make_record().to_dict() if name not in ("format", "key", "curves")]
 NESTED = [
     ("config", "n_splits"),
@@ -26,6 +27,9 @@ NESTED = [
     ("config", "protocol", "metrics"),
     ("config", "dataset"),
     ("config", "algorithm"),
+    ("config", "other"),
+    ("curves", "roc"),
+    ("provenance", "code"),
     ("limits", "timeout"),
     ("limits", "memory_limit_gb"),
     ("provenance", "versions"),
@@ -95,6 +99,12 @@ def test_commands_end_with_tables_whatever_the_fields_of_some_records_hold(tmp_p
         (("config", "n_splits"), 0, "config.n_splits: "),
         (("limits", "timeout"), "long", "limits.timeout: "),
         (("curves",), {"third": "AA=="}, "curves.third"),
+        (("curves", "roc"), "x", "curves.roc: a curve is damaged"),
+        (("curves", "roc"), "AAAA", "curves.roc: a curve is damaged"),
+        (("variant",), "a" * 3000, "variant: "),
+        (("config", "a"), [{"b": 2**70}], "config.a.0.b: a whole number beyond 64 bits"),
+        (("fit_seconds",), 2**70, "fit_seconds: a whole number beyond 64 bits"),
+        (("config", "a"), json.loads("[" * 60 + "]" * 60), "nested more than 50 levels deep"),
     ],
 )
 def test_the_place_and_what_is_wrong_there_are_named(path, value, message):
@@ -108,6 +118,19 @@ def test_the_place_and_what_is_wrong_there_are_named(path, value, message):
 def test_text_that_is_not_a_record_is_refused(text):
     with pytest.raises(RecordError, match="not"):
         parse_record(text)
+
+
+@pytest.mark.parametrize("plain", [[], None, "x", 5])
+def test_what_is_not_a_group_of_fields_is_not_a_record(plain):
+    with pytest.raises(RecordError, match="not a JSON object"):
+        Record.from_dict(plain)
+
+
+def test_lone_surrogates_are_written_out_wherever_they_stand():
+    record = make_record(provenance={"git": {"\udce9": ["\udce9"]}}, config={"a": "\udce9"})
+    assert record.provenance["git"] == {r"\udce9": [r"\udce9"]}
+    again = parse_record(json.dumps(record.to_dict() | {"provenance": {"git": "\udce9"}}))
+    assert (again.config["a"], again.provenance) == (r"\udce9", {"git": r"\udce9"})
 
 
 def pack_with(tmp_path, monkeypatch, **changes):
