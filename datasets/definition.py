@@ -194,7 +194,22 @@ class Definition:
         for one, other in (("keep_columns", "drop_columns"), ("keep_classes", "drop_classes")):
             if getattr(self, one) is not None and getattr(self, other) is not None:
                 raise DataError(f"{where}: give {one} or {other}, not both")
+        for name in _SETS:
+            given = getattr(self, name) or ()
+            if twice := [item for item in given if given.count(item) > 1]:
+                raise DataError(f"{where}: {name} holds {twice[0]!r} twice")
         return self
+
+
+_SETS = (
+    "anomalies",
+    "normal",
+    "keep_classes",
+    "drop_classes",
+    "missing_labels",
+    "keep_columns",
+    "drop_columns",
+)
 
 
 def label_key(value: Any) -> str:

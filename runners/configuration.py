@@ -11,10 +11,11 @@ from typing import Any
 from datasets import DataError, content_key
 from datasets.protocols import protocol_from, with_stream
 from datasets.strict import Invalid
+from results.records.record import targets
 from results.records.validation import name_error
 from runners.composition import Composed, Composer, Plain
 from runners.experiment import Cell
-from runners.own_code import own_code, targets
+from runners.own_code import own_code
 from runners.own_folders import CONF
 from runners.schema import GROUPS, checked, ignored
 from runners.summary import UsageError

@@ -1,9 +1,9 @@
 """The user's own code that a configuration names, and a digest of it.
 
 A class in `mine.py` may be edited between two runs. Its results before and after are results of two
-algorithms, so what its ``_target_`` consists of belongs to the key of an experiment, as a user's
-data file does: the source of its module, and of what that imports, as far as it is neither an
-installed package nor part of this project. Those are named by their versions and by the commit.
+algorithms, so what its ``_target_`` and its arguments name belongs to the key of an experiment, as
+a user's data file does: the source of its module, and of what that imports, as far as it is neither
+an installed package nor part of this project. Those are named by their versions and by the commit.
 
 Modules are found and parsed, and never imported: a user's module may do anything when it is.
 """
@@ -17,7 +17,7 @@ import importlib.util
 import site
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -53,24 +53,13 @@ def own_code(named: Iterable[str]) -> OwnCode:
     Parameters
     ----------
     named : iterable of str
-        Dotted names of classes and functions, as from `targets`.
+        Dotted names of classes and functions, as from `results.records.record.targets`; one that
+        is not found changes nothing.
     """
     search = _Search()
     for target in sorted(set(named)):
         search.add_target(target)
     return search.found()
-
-
-def targets(value: Any) -> Iterator[str]:
-    """Yield every ``_target_`` in a configuration, however deeply it is nested."""
-    if isinstance(value, Mapping):
-        if isinstance(target := value.get("_target_"), str):
-            yield target
-        for item in value.values():
-            yield from targets(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from targets(item)
 
 
 class _Search:

@@ -13,8 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from results.records.record import targets
 from runners.isolation.worker import thread_environment
-from runners.own_code import own_code, targets
+from runners.own_code import own_code
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = (

@@ -20,8 +20,9 @@ from datasets.definition import Definition
 from datasets.protocols import Protocol
 from datasets.strict import Invalid, Strict, check, suggestion
 from results.metrics import METRICS
+from results.records.record import targets
 from runners.detectors import DetectorError, constructor_of
-from runners.own_code import own_code, targets
+from runners.own_code import own_code
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]

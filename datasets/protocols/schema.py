@@ -279,14 +279,16 @@ class Protocol(Strict):
         resizes = self.resize.least is not None or self.resize.most is not None
         if resizes and self.resize.drawn == "per_split" and self.cap.drawn == "once":
             raise ValueError("cap.drawn: once caps one table for all splits: resize.drawn, too")
-        if self.seeds is not None and len(set(self.seeds)) < len(self.seeds):
-            raise ValueError("seeds holds one of its numbers twice")
         fixed = (self.cut.model_extra or {}) if isinstance(self.cut, Splitter) else {}
         if fixed.get("random_state") is not None and len(self.seeds or ()) > 1:
             raise ValueError(
                 f"cut.random_state: {fixed['random_state']} is one cut for all {self.seeds} of "
                 "seeds: leave it out, and each of them is the random_state of its split"
             )
+        for name in ("seeds", "metrics", "recorded"):
+            given = getattr(self, name) or []
+            if twice := [item for item in given if given.count(item) > 1]:
+                raise ValueError(f"{name} holds {twice[0]} twice")
         return self
 
     def _is_as_in_2016(self) -> None:

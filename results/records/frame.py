@@ -14,7 +14,7 @@ import pandas as pd
 from results.metrics import METRICS, USUAL_METRICS
 from results.records.ambiguity import drop_superseded, mixed_versions, tell_apart
 from results.records.opening import Search, Selection, left_out, matches, open_records
-from results.records.record import Record
+from results.records.record import Record, targets
 
 #: What names an experiment to a reader; two records must not share all of it.
 COORDINATES = ["dataset", "label", "setting", "protocol", "seed", "split"]
@@ -117,7 +117,7 @@ def _row(record: Record) -> dict[str, Any]:
         "content": record.provenance.get("content"),
         "code": record.provenance.get("code"),
         "other_targets": " ".join(
-            sorted(target for name in SECTIONS[1:] for target in _targets(config.get(name)))
+            sorted(target for name in SECTIONS[1:] for target in targets(config.get(name)))
         ),
         "started": str(record.provenance.get("started", "")),
         "versions": json.dumps(record.provenance.get("versions") or {}, sort_keys=True),
@@ -163,16 +163,6 @@ def exported(frame: pd.DataFrame) -> pd.DataFrame:
     after = COLUMNS.index(USUAL_METRICS[-1]) + 1
     further = [m for m in METRICS if m not in USUAL_METRICS and frame[m].notna().any()]
     return frame.sort_values(order)[[*COLUMNS[:after], *further, *COLUMNS[after:]]]
-
-
-def _targets(value: Any) -> Iterator[str]:
-    """Yield the classes that a part of a configuration names, however deeply."""
-    if isinstance(value, dict):
-        if "_target_" in value:
-            yield str(value["_target_"])
-        value = list(value.values())
-    for item in value if isinstance(value, list) else ():
-        yield from _targets(item)
 
 
 def _options(config: Mapping[str, Any], name: str) -> Any:

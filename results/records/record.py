@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
@@ -29,6 +29,9 @@ NEUTRAL: Final[Mapping[str, frozenset[str]]] = {
 }
 
 
+_DOTTED: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
+
+
 class RecordError(ValueError):
     """A record file cannot be read; the message says why."""
 
@@ -42,6 +45,30 @@ def valid_text(text: str) -> str:
     caf\udce9.csv
     """
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def targets(value: Any, *, arguments: bool = False) -> Iterator[str]:
+    """Yield every ``_target_`` in a configuration, and whatever else its arguments may name.
+
+    A class may take a function by its name (``path`` of `hydra.utils.get_method`), so that every
+    dotted text among the arguments of a target counts.
+
+    Parameters
+    ----------
+    value : object
+        A configuration or a part of it.
+    arguments : bool
+        Whether it is a part of a target's arguments.
+    """
+    if isinstance(value, Mapping):
+        arguments = arguments or "_target_" in value
+        for item in value.values():
+            yield from targets(item, arguments=arguments)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from targets(item, arguments=arguments)
+    elif arguments and isinstance(value, str) and _DOTTED.fullmatch(value):
+        yield value
 
 
 def _with_valid_texts(value: Any) -> Any:

@@ -29,7 +29,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from results.records.record import valid_text
+from results.records.record import targets, valid_text
 from runners import detectors
 from runners.isolation import child, messages, processes
 from runners.isolation.messages import (
@@ -47,7 +47,7 @@ from runners.isolation.messages import (
     Usage,
     WarmUp,
 )
-from runners.own_code import own_code, targets
+from runners.own_code import own_code
 
 if TYPE_CHECKING:
     from datasets import Dataset

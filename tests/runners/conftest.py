@@ -5,9 +5,10 @@ import copy
 import numpy as np
 import pytest
 
+from results.records.record import targets
 from runners import app, launcher
 from runners.experiment import Cell
-from runners.own_code import own_code, targets
+from runners.own_code import own_code
 from tests.faults.sandbox import CONF, Sandbox
 
 TARGET = "tests.faults.detectors."

@@ -4,10 +4,11 @@ import sys
 
 import pytest
 
+from results.records.record import targets
 from results.records.store import RecordStore
 from runners.grid import run_grid
 from runners.isolation.pool import POOL
-from runners.own_code import own_code, targets
+from runners.own_code import own_code
 
 DETECTOR = """
 import numpy as np
@@ -57,6 +58,25 @@ def test_targets_are_found_however_deeply_they_are_nested():
 )
 def test_packages_and_this_project_have_no_digest(target):
     assert own_code([target]).digest is None
+
+
+def test_whatever_the_arguments_of_a_target_may_name_counts():
+    getter = {"_target_": "hydra.utils.get_method", "path": "fns.ident"}
+    config = {
+        "algorithm": {"_target_": "a.A", "fn": getter, "texts": ["auto", "b.f", "1.5", "c..d"]},
+        "dataset": {"path": "mine.csv"},
+    }
+    assert sorted(targets(config)) == ["a.A", "b.f", "fns.ident", "hydra.utils.get_method"]
+
+
+def test_a_function_that_is_named_by_a_path_belongs_to_the_key(folder):
+    folder("own_fns.py", "def ident(x):\n    return x\n")
+    getter = {"_target_": "hydra.utils.get_method", "path": "own_fns.ident"}
+    named = {"algorithm": {"_target_": "own_main.Mine", "fn": getter}}
+    before = own_code(targets(named))
+    assert before.modules == ("own_fns", "own_main")
+    folder("own_fns.py", "def ident(x):\n    return -x\n")
+    assert own_code(targets(named)).digest != before.digest
 
 
 def test_nothing_is_imported(folder):

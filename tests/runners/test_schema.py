@@ -149,6 +149,8 @@ PROTOCOL = {"name": "own", "metrics": ["roc_auc"]}
         ({"indices": "s.parquet", "test_rows": "all"}, "test_rows cannot be"),
         ({"train_anomalies": "kept"}, "which is setting=outlier"),
         ({"metrics": ["roc_auk"]}, "did you mean roc_auc"),
+        ({"metrics": ["roc_auc", "roc_auc"]}, "metrics holds roc_auc twice"),
+        ({"recorded": ["roc_auc", "roc_auc"]}, "recorded holds roc_auc twice"),
         ({"recorded": ["f2"]}, "there is no metric 'f2'"),
     ],
 )
