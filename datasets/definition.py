@@ -53,7 +53,7 @@ class Definition:
     sources : tuple of mappings
         Tried in this order; each has a `kind` and what that kind needs.
     target : str or None
-        The label column; None for the last one.
+        The label column; None for the last one. Without a header: V1, V2, ..., or a position.
     anomalies, normal : tuple of str or None
         The labels that are anomalies, or those that are not. Exactly one is given.
     keep_classes, drop_classes : tuple of str or None

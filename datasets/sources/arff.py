@@ -14,10 +14,11 @@ _ATTRIBUTE = re.compile(
     r"""^\s*@attribute\s+(?P<name>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{'"]+)\s*(?P<type>.*)$""",
     re.IGNORECASE,
 )
+_RELATION = re.compile(r"^\s*@relation\s+(?P<name>.*)$", re.IGNORECASE)
 _NUMERIC = re.compile(r"^(numeric|real|integer)\b", re.IGNORECASE)
 
 
-def read_arff(file: Path, where: str) -> pd.DataFrame:
+def read_arff(file: Path, where: str, encoding: str = "utf-8") -> pd.DataFrame:
     """Read an ARFF file.
 
     A byte order mark, comments after an attribute, ranges of numbers (``real [0, 1]``), values
@@ -26,11 +27,17 @@ def read_arff(file: Path, where: str) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If it is not one, or an attribute lists no values.
+        If it is not one, is in another encoding, or an attribute lists no values.
     """
     import arff
 
-    text = file.read_text(encoding="utf-8-sig")
+    try:
+        text = file.read_text(encoding=encoding).removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{where}: {file} is not in the encoding {encoding} ({error.reason}); "
+            "encoding: latin-1 reads it"
+        ) from error
     head, marker, data = _split(text)
     lines = [_plain(line, file, where) for line in head.splitlines()]
     try:
@@ -51,6 +58,8 @@ def _split(text: str) -> tuple[str, str, str]:
 
 def _plain(line: str, file: Path, where: str) -> str:
     """Return a line of the head as liac-arff takes it."""
+    if relation := _RELATION.match(line):
+        return f"@RELATION {relation['name']}"
     attribute = _ATTRIBUTE.match(line)
     if attribute is None:
         return line

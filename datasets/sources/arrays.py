@@ -38,10 +38,21 @@ def read_mat(file: Path, where: str, target: str | None) -> pa.Table:
         from scipy.io.matlab import MatReadError
 
         try:
-            arrays = {n: a for n, a in loadmat(file).items() if not n.startswith("__")}
+            arrays = {n: _dense(a) for n, a in loadmat(file).items() if not n.startswith("__")}
         except MatReadError as error:
             raise ValueError(error) from error
     return _table(arrays, file, where, target)
+
+
+def _dense(array: Any) -> Any:
+    from scipy.sparse import issparse
+
+    return array.toarray() if issparse(array) else array
+
+
+def _native(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array in the byte order of this machine, the only one that Arrow takes."""
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def _table(
@@ -54,7 +65,7 @@ def _table(
             f"{', '.join(map(repr, arrays)) or 'none'} (X holds the features, y or the YAML's "
             "target the labels)"
         )
-    X, y = np.asarray(arrays["X"]), np.asarray(arrays[label])
+    X, y = _native(np.asarray(arrays["X"])), _native(np.asarray(arrays[label]))
     if X.ndim != 2:
         raise DataError(f"{where}: X of {file} has the shape {X.shape}; (rows, features) is needed")
     if y.size != len(X):

@@ -26,6 +26,8 @@ _MISSING = (
     *("NA", "N/A", "n/a", "#NA", "#N/A", "#N/A N/A", "<NA>", "NULL", "null", "None"),
     *("NaN", "nan", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
 )
+# Values that pandas reads as numbers or as missing ones, and that are not names.
+_NOT_A_NAME = re.compile(r"[+-]?(inf|infinity|nan)|\?|[+-]?\d+,\d+", re.IGNORECASE | re.ASCII)
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 
 
@@ -62,30 +64,27 @@ def read_csv(file: Path, where: str, layout: Format, target: str | None) -> pa.T
 
 
 def _parse(stream: TextIO, file: Path, where: str, layout: Format, target: str | None) -> pa.Table:
-    first = stream.readline()
-    while layout.comment is not None and first.startswith(layout.comment):
-        first = stream.readline()
-    if not first.strip():
+    first = next((line for line in stream if not _is_skipped(line, layout.comment)), "")
+    if not first:
         raise DataError(f"{where}: {file} has no header line")
     if layout.comment is None and layout.header is None and first.startswith(_COMMENTS):
         raise DataError(
             f"{where}: {file} begins with a comment ({first.strip()[:40]!r}); comment: "
             f"'{first[0]}' skips such lines (header: true if this one names the columns)"
         )
-    separator = layout.separator or _separator(first, file)
+    separator = layout.separator or _separator(first, file, layout.decimal, where)
     if layout.comment is not None:
         first = first.split(layout.comment)[0]
     fields = next(csv.reader([first], delimiter=separator, skipinitialspace=True))
     names = [field.strip() for field in fields]
     if layout.header is None:
-        _refuse_data_as_header(names, file, where)
+        bare = [field.strip() for field in _QUOTED.sub("text", first).split(separator)]
+        _refuse_data_as_header(names, bare, file, where)
     if layout.header is False:
-        names = [f"V{j + 1}" for j in range(len(names))]
-        names[-1] = target or "class"
+        names = _made_up(len(names), target, file, where)
     # pandas would rename a second column of the same name.
     refuse_duplicates([name for name in names if name], where)
-    # The name that pandas gives to a column without one.
-    names = [name or f"Unnamed: {j}" for j, name in enumerate(names)]
+    names = _named(names)
     label = target if target in names else names[-1]
     stream.seek(0)
     with warnings.catch_warnings():
@@ -127,19 +126,70 @@ def _begins_as_utf16(file: Path) -> bool:
         return stream.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-def _separator(line: str, file: Path) -> str:
+def _is_skipped(line: str, comment: str | None) -> bool:
+    return not line.strip() or (comment is not None and line.startswith(comment))
+
+
+def _separator(line: str, file: Path, decimal: str, where: str) -> str:
     """Return the character that separates most fields of a line, quoted texts left out."""
     if file.name.lower().removesuffix(".gz").endswith(".tsv"):
         return "\t"
-    return max(_SEPARATORS, key=_QUOTED.sub("", line).count)
+    bare = _QUOTED.sub("", line)
+    found = [character for character in _SEPARATORS if character in bare]
+    if not found and len(line.split()) > 1 and " " in bare.strip():
+        raise DataError(
+            f"{where}: the first line of {file} has none of the separators "
+            f"{', '.join(map(repr, _SEPARATORS))}; separator: ' ' reads fields between spaces"
+        )
+    # A decimal comma outside quotes leaves the comma no other meaning.
+    others = [character for character in found if character != decimal]
+    return max(others or found or _SEPARATORS, key=bare.count)
 
 
-def _refuse_data_as_header(names: list[str], file: Path, where: str) -> None:
-    """Refuse a first line whose features are numbers: its row would be lost."""
+def _made_up(n: int, target: str | None, file: Path, where: str) -> list[str]:
+    """Name the columns of a file that does not: V1, V2, ..., and the last one class by default.
+
+    The target may be one of these names, or a position counted from 0, which becomes the name.
+    """
+    names = [f"V{j + 1}" for j in range(n)]
+    if target is None or target == "class":
+        names[-1] = "class"
+    elif target.isdecimal() and int(target) < n:
+        names[int(target)] = target
+    elif target not in names:
+        raise DataError(
+            f"{where}: there is no label column {target!r}: {file} is read without a header, and "
+            f"its columns are V1 to V{n} (positions 0 to {n - 1})"
+        )
+    return names
+
+
+def _named(names: list[str]) -> list[str]:
+    """Give the columns without a name the one that pandas would give them."""
+    named = list(names)
+    for j, name in enumerate(names):
+        new = name or f"Unnamed: {j}"
+        while not name and new in names:
+            new += ".1"
+        named[j] = new
+    return named
+
+
+def _refuse_data_as_header(names: list[str], bare: list[str], file: Path, where: str) -> None:
+    """Refuse a first line that holds data: its row would be lost.
+
+    A number outside quotes is data, and so is one with a fraction, infinity, NaN and a line most
+    of whose fields are numbers. The names of a frame that was saved with none of its own are not:
+    0, 1, 2, ... and that of the label.
+    """
     numbers = [name for name in names if is_number(name)]
-    # The names of a frame that was saved with none of its own: 0, 1, 2, ... and the label.
-    counted = [str(j) for j in range(len(numbers))]
-    if len(numbers) == len(names) or (len(numbers) == len(names) - 1 > 0 and numbers != counted):
+    counted = len(numbers) < len(names) and numbers == [str(j) for j in range(len(numbers))]
+    data = [name for name in names if _NOT_A_NAME.fullmatch(name)]
+    data += [name for name in numbers if not name.isdecimal()]
+    if not counted:
+        data += [field for field in bare if is_number(field)]
+        data += numbers if 2 * len(numbers) > len(names) else []
+    if data:
         raise DataError(
             f"{where}: the first line of {file} holds numbers ({', '.join(names[:3])}, ...), not "
             "names of columns; header: null reads it as data (header: true takes it as names)"

@@ -64,8 +64,11 @@ def read_file(request: Request) -> pa.Table:
     fitting = [suffix for suffix in _READERS if file.name.lower().endswith(suffix)]
     if not fitting:
         raise DataError(f"{where}: {file} is not one of {', '.join(_READERS)}")
-    if request.format != Format() and _READERS[fitting[0]] is not _read_csv:
-        given = ", ".join(request.format.given())
+    outside = set(request.format.given())
+    if _READERS[fitting[0]] is _read_arff:
+        outside -= {"encoding"}
+    if outside and _READERS[fitting[0]] is not _read_csv:
+        given = ", ".join(key for key in request.format.given() if key in outside)
         raise DataError(f"{where}: {given} are for CSV files, and {file} is not one")
     try:
         return _READERS[fitting[0]](request)
@@ -93,7 +96,7 @@ def _read_parquet(request: Request) -> pa.Table:
 def _read_arff(request: Request) -> pa.Table:
     from datasets.sources.arff import read_arff
 
-    frame = read_arff(request.file, request.where)
+    frame = read_arff(request.file, request.where, request.format.encoding)
     refuse_duplicates([str(name) for name in frame.columns], request.where)
     return from_frame(frame)
 
@@ -111,6 +114,10 @@ _READERS: dict[str, Callable[[Request], pa.Table]] = {
     ".csv.gz": _read_csv,
     ".tsv": _read_csv,
     ".tsv.gz": _read_csv,
+    ".txt": _read_csv,
+    ".txt.gz": _read_csv,
+    ".dat": _read_csv,
+    ".dat.gz": _read_csv,
     ".parquet": _read_parquet,
     ".arff": _read_arff,
     ".npz": _read_npz,

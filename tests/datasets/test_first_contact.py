@@ -175,7 +175,7 @@ def test_a_header_of_numbers_is_refused(write):
     dataset = own(path, header=None)
     assert dataset.X.tolist() == [[1, 2.5], [2, 3.5], [3, -1]]
     assert dataset.y.tolist() == [0, 0, 1]
-    assert own(path, header=None, target="verdict").feature_names == ("V1", "V2")
+    assert own(path, header=None, target="V3").feature_names == ("V1", "V2")
     assert own(path, header=True).feature_names == ("1", "2.5")
 
 

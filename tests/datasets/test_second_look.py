@@ -144,3 +144,124 @@ def test_whole_numbers_that_floats_cannot_tell_apart_are_refused(write):
     with pytest.raises(DataError, match=r"'a' has 2 distinct whole numbers, 1 as floats"):
         own(path)
     assert own(write(f"a,label\n{2**60},0\n{2**60 + 512},1\n")).X.shape == (2, 1)
+
+
+# --- files without a header ---
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        ",1.0,2.0,0",
+        "?,1,x,0",
+        "inf,nan,x,0",
+        "tcp,0.5,http,0",
+        "tcp,181,http,0",
+        ",5,7,0",
+        '"0.1","0.3","x","0"',
+        "1e5,a,b,c",
+    ],
+)
+def test_a_first_line_of_data_is_refused(first, write):
+    path = write(f"{first}\n1,2,3,0\n4,5,6,1\n")
+    with pytest.raises(DataError, match=r"holds numbers .*header: null reads it as data"):
+        own(path)
+
+
+@pytest.mark.parametrize("head", [",0,1,label", "label,0,1,2", '"5",my text,null,label', "a,b,c,0"])
+def test_names_that_are_numbers_of_columns_or_quoted_are_names(head, write):
+    path = write(f"{head}\n" + 4 * "0,2.5,3,0\n" + "1,5.5,6,1\n")
+    dataset = own(path, target="label" if "label" in head else None)
+    assert dataset.y.tolist() == [0, 0, 0, 0, 1]
+    assert set(head.replace('"', "").split(",")) > set(dataset.feature_names) - {"Unnamed: 0"}
+
+
+def test_any_column_of_a_file_without_header_may_be_the_label(write):
+    path = write("5,1,7\n8,0,9\n4,0,2\n")
+    for target in ("V2", "1", 1):
+        dataset = own(path, header=None, target=target)
+        assert dataset.X.tolist() == [[5, 7], [8, 9], [4, 2]]
+        assert dataset.feature_names == ("V1", "V3")
+        assert dataset.y.tolist() == [1, 0, 0]
+    for target in ("class", "V3", "2"):
+        assert own(path, header=None, target=target, anomalies=[7]).y.tolist() == [1, 0, 0]
+    for target in ("zz", "V4", "3"):
+        with pytest.raises(DataError, match=rf"no label column '{target}'.*V1 to V3"):
+            own(path, header=None, target=target)
+
+
+# --- layout ---
+
+
+def test_an_index_saved_twice_is_named(tmp_path):
+    path = tmp_path / "my.csv"
+    pd.DataFrame(random_rows(), columns=["a", "b", "label"]).to_csv(path)
+    pd.read_csv(path).to_csv(path)
+    with pytest.raises(DataError, match=r"'Unnamed: 0\.1', 'Unnamed: 0' number the rows"):
+        own(path)
+    assert own(path, drop_columns=[0, 1]).feature_names == ("a", "b")
+
+
+def test_blank_lines_before_the_header_are_skipped(write):
+    assert own(write("\n \n\na,label\n1,0\n2,1\n")).X.tolist() == [[1], [2]]
+    with pytest.raises(DataError, match="no header line"):
+        own(write("\n\n"))
+
+
+@pytest.mark.parametrize("name", ["my.txt", "my.dat", "MY.TXT"])
+@pytest.mark.parametrize("separator", [",", "\t", ";"])
+def test_text_files_are_delimited_text(name, separator, write):
+    path = write("a,b,label\n1,2,0\n3,4,1\n".replace(",", separator), name)
+    assert own(path).X.tolist() == [[1, 2], [3, 4]]
+
+
+def test_fields_between_spaces_need_the_key(write):
+    path = write("a b label\n1 2 0\n3 4 1\n", "my.txt")
+    with pytest.raises(DataError, match=r"none of the separators.*separator: ' ' reads"):
+        own(path)
+    assert own(path, separator=" ").X.tolist() == [[1, 2], [3, 4]]
+
+
+def test_decimal_commas_do_not_separate(write):
+    path = write("1,5;-0,2;0\n2,5;0,3;0\n3,5;0,4;1\n")
+    with pytest.raises(DataError, match=r"header: null"):
+        own(path, decimal=",")
+    assert own(path, decimal=",", header=None).X.tolist() == [[1.5, -0.2], [2.5, 0.3], [3.5, 0.4]]
+    quoted = write('a,b,label\n"1,5",2,0\n"2,5",3,1\n')
+    assert own(quoted, decimal=",").X.tolist() == [[1.5, 2], [2.5, 3]]
+
+
+# --- ARFF and arrays ---
+
+
+def test_arff_with_tabs_and_in_latin_1(write):
+    text = "@relation\tr\n@attribute\ta\tnumeric\n@attribute\tlabel\t{ä,no}\n@data\n1,no\n2,ä\n"
+    assert own(write(text, "my.arff"), anomalies=["ä"]).y.tolist() == [0, 1]
+    path = write(text, "my.arff", encoding="latin-1")
+    with pytest.raises(DataError, match=r"encoding utf-8.*encoding: latin-1 reads it"):
+        own(path, anomalies=["ä"])
+    assert own(path, anomalies=["ä"], encoding="latin-1").y.tolist() == [0, 1]
+    with pytest.raises(DataError, match=r": decimal are for CSV files"):
+        own(path, anomalies=["ä"], encoding="latin-1", decimal=",")
+
+
+def test_arrays_of_the_other_byte_order(tmp_path):
+    X, y = np.arange(12.0).reshape(6, 2), np.array([0, 0, 1, 0, 0, 1])
+    for labels, anomalies in ((y.astype(">i4"), [1]), (np.array(["g", "b"])[y], ["b"])):
+        swapped = labels.astype(labels.dtype.newbyteorder(">"))
+        np.savez(tmp_path / "my.npz", X=X.astype(">f8"), y=swapped)
+        dataset = own(tmp_path / "my.npz", anomalies=anomalies)
+        np.testing.assert_array_equal(dataset.X, X)
+        np.testing.assert_array_equal(dataset.y, y)
+
+
+def test_sparse_matrices_of_matlab(tmp_path):
+    import scipy.io
+    import scipy.sparse
+
+    X, y = np.eye(6)[:, :3], np.array([0, 0, 1, 0, 0, 1])
+    content = {"X": scipy.sparse.csc_matrix(X), "y": scipy.sparse.csc_matrix(y[:, None])}
+    scipy.io.savemat(tmp_path / "my.mat", content)
+    dataset = own(tmp_path / "my.mat")
+    np.testing.assert_array_equal(dataset.X, X)
+    np.testing.assert_array_equal(dataset.y, y)
