@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from datasets import DataError, content_key
-from datasets.protocols import protocol_from, with_stream
+from datasets.protocols import indices_key, protocol_from, with_stream
 from datasets.strict import Invalid
 from results.records.record import targets
 from results.records.validation import name_error
@@ -36,6 +36,7 @@ class CellFactory:
     def __init__(self, composer: Composer):
         self._composer = composer
         self._contents: dict[str, str | None] = {}
+        self._splits: dict[tuple[str | None, str], str | None] = {}
         self._codes: dict[tuple[str, ...], str | None] = {}
 
     def cells(
@@ -104,7 +105,8 @@ class CellFactory:
             file = composed.file_of("dataset")
             own = file is not None and not file.is_relative_to(CONF)
             raise UsageError(f"{file}: {error}" if own else str(error)) from error
-        return Cell(algorithm, variant, resolved, content, self._code(resolved))
+        indices = self._indices(resolved["protocol"].get("indices"), str(names["dataset"]))
+        return Cell(algorithm, variant, resolved, content, self._code(resolved), indices)
 
     def _checked(self, composed: Composed, resolved: Plain) -> Plain:
         text = str(composed.unresolved)
@@ -121,6 +123,14 @@ class CellFactory:
         if definition not in self._contents:
             self._contents[definition] = content_key(dataset)
         return self._contents[definition]
+
+    def _indices(self, pattern: str | None, dataset: str) -> str | None:
+        if (pattern, dataset) not in self._splits:
+            try:
+                self._splits[pattern, dataset] = indices_key(pattern, dataset)
+            except DataError as error:
+                raise UsageError(str(error)) from error
+        return self._splits[pattern, dataset]
 
     def _code(self, resolved: Plain) -> str | None:
         named = tuple(sorted(set(targets(resolved))))

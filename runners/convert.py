@@ -78,8 +78,8 @@ def converted(record: Record) -> Record:
     if isinstance(repeat := dataset.get("repeat"), bool):
         dataset["repeat"] = "published" if repeat else "source"
     config = {**record.config, "protocol": protocol, "dataset": dataset}
-    content, code = (record.provenance.get(name) for name in ("content", "code"))
-    identity = identity_of(config, record.algorithm, content, code)
+    digests = {name: record.provenance.get(name) for name in ("content", "code", "indices")}
+    identity = identity_of(config, record.algorithm, **digests)
     return replace(record, config=config, key=key_of(identity, record.split))
 
 

@@ -34,6 +34,8 @@ class Cell:
     code : str or None
         Digest of the user's own code that the configuration names (`runners.own_code`), with the
         same effect.
+    indices : str or None
+        Digest of the file of row numbers that the protocol names (`indices`), with the same effect.
     """
 
     algorithm: str
@@ -41,6 +43,7 @@ class Cell:
     config: Mapping[str, Any]
     content: str | None = None
     code: str | None = None
+    indices: str | None = None
 
     @property
     def dataset(self) -> str:
@@ -91,7 +94,7 @@ class Cell:
     @cached_property
     def identity(self) -> str:
         """See `runners.identity.identity_of`."""
-        return identity_of(self.config, self.algorithm, self.content, self.code)
+        return identity_of(self.config, self.algorithm, self.content, self.code, self.indices)
 
     def key(self, split: int) -> str:
         """Return the digest of everything that determines the outcome of one split."""

@@ -17,6 +17,7 @@ def identity_of(
     algorithm: str,
     content: str | None = None,
     code: str | None = None,
+    indices: str | None = None,
 ) -> str:
     """Return everything that determines the outcomes of a cell, as JSON.
 
@@ -32,6 +33,8 @@ def identity_of(
         older version of it must not pass for results on this one.
     code : str or None
         Digest of the user's own code, for the same reason; see `runners.own_code`.
+    indices : str or None
+        Digest of the file of row numbers that the protocol names, for the same reason.
 
     Raises
     ------
@@ -43,6 +46,8 @@ def identity_of(
         identity["content"] = content
     if code is not None:
         identity["code"] = code
+    if indices is not None:
+        identity["indices"] = indices
     for group in ("dataset", "algorithm", "setting"):
         neutral = NEUTRAL.get(group, frozenset())
         # A parameter that is null means what a parameter that is not given means, except to an

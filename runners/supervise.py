@@ -281,6 +281,8 @@ def _record(
         made["content"] = cell.content
     if cell.code is not None:
         made["code"] = cell.code
+    if cell.indices is not None:
+        made["indices"] = cell.indices
     known = {field.name: getattr(result, field.name) for field in fields(result)}
     del known["scores"]
     known["curves"] = Curves(known["curves"])

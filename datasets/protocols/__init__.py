@@ -1,7 +1,8 @@
 """Protocols: how splits are made, in a closed vocabulary of steps."""
 
+from datasets.protocols.given import indices_key
 from datasets.protocols.replay import stopped, with_stream
 from datasets.protocols.schema import Protocol, protocol_from
 from datasets.protocols.splitting import make_split
 
-__all__ = ["Protocol", "make_split", "protocol_from", "stopped", "with_stream"]
+__all__ = ["Protocol", "indices_key", "make_split", "protocol_from", "stopped", "with_stream"]

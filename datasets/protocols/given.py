@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import inspect
 import itertools
@@ -26,6 +27,29 @@ _PARTS = ("train", "test")
 def indices_path(pattern: str, dataset: str) -> Path:
     """Return the file of row numbers for a data set."""
     return Path(pattern.replace("{dataset}", dataset)).expanduser()
+
+
+def indices_key(pattern: str | None, dataset: str) -> str | None:
+    """Digest the file of row numbers for a data set: another file makes other splits.
+
+    Returns
+    -------
+    str or None
+        The sha256 of the file; None without one.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read.
+    """
+    if pattern is None:
+        return None
+    path = indices_path(pattern, dataset)
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(f"protocol.indices: {path}: {error.strerror}") from error
 
 
 def from_file(pattern: str, dataset: Dataset, split: int) -> tuple[Rows, Rows]:

@@ -33,6 +33,11 @@ _SCOPES = {
 _VERSIONS = {
     "content": (["dataset", "config_dataset"], "dataset", "file"),
     "code": (["label", "config_algorithm", "other_targets"], "label", "code"),
+    "indices": (
+        ["dataset", "config_dataset", "protocol", "config_protocol"],
+        "protocol",
+        "file of splits",
+    ),
 }
 
 
@@ -48,7 +53,8 @@ def drop_superseded(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         With ``dataset``, ``config_dataset``, ``content`` (digest of the file, None for a data set
         that comes from none), ``label``, ``config_algorithm``, ``code`` (digest of the user's own
         code, None without any), ``other_targets`` (the classes that the other parts of the
-        configuration name) and ``started`` (ISO time stamp).
+        configuration name), ``protocol``, ``config_protocol``, ``indices`` (digest of the file of
+        row numbers, None without one) and ``started`` (ISO time stamp).
 
     Returns
     -------

@@ -116,6 +116,7 @@ def _row(record: Record) -> dict[str, Any]:
         "shown_metrics": tuple(protocol.get("metrics", ())) if isinstance(protocol, dict) else (),
         "content": record.provenance.get("content"),
         "code": record.provenance.get("code"),
+        "indices": record.provenance.get("indices"),
         "other_targets": " ".join(
             sorted(target for name in SECTIONS[1:] for target in targets(config.get(name)))
         ),

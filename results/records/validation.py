@@ -131,6 +131,7 @@ class _Limits(_Part):
 class _Provenance(_Part):
     content: Text | None = None
     code: Text | None = None
+    indices: Text | None = None
     versions: dict[str, Any] = {}
 
 

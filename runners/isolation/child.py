@@ -89,6 +89,11 @@ def run(
                 "the code that the configuration names was edited after the run had begun; "
                 "the same command runs the new version"
             )
+        if task.indices is not None and task.indices != _indices_now(task):
+            raise detectors.DetectorError(
+                "the file that protocol.indices names was changed after the run had begun; "
+                "the same command runs the new version"
+            )
         experiment.measure()
         result = experiment.result
     except TooLateError as error:
@@ -102,6 +107,12 @@ def run(
     except BaseException as error:  # noqa: BLE001
         result = failure("error", error, experiment.result)
     report(result)
+
+
+def _indices_now(task: Task) -> str | None:
+    from datasets.protocols import indices_key
+
+    return indices_key(task.config["protocol"]["indices"], task.config["dataset"]["name"])
 
 
 def failure(status: str, error: BaseException, partial: Result | None = None) -> Result:

@@ -31,12 +31,15 @@ class Task:
     limits : Limits
     code : str or None
         Digest of the user's own code when the run began; see `runners.own_code`.
+    indices : str or None
+        Digest of the protocol's file of row numbers then.
     """
 
     config: Mapping[str, Any]
     split: int
     limits: Limits
     code: str | None = None
+    indices: str | None = None
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ class Watch:
         self.scores = os.memfd_create("scores") if keep else None
         kept = () if self.scores is None else (self.scores,)
         cell = experiment.cell
-        task = Task(cell.config, experiment.split, limits, cell.code)
+        task = Task(cell.config, experiment.split, limits, cell.code, cell.indices)
         try:
             messages.send(holder.end, task, (theirs, *kept))
         finally:

@@ -106,6 +106,28 @@ def test_a_user_s_file_that_changed_leaves_nothing_of_its_earlier_version(first)
     assert experiments.remarks == ["own: left out 10 experiments on an earlier version of the file"]
 
 
+def test_a_file_of_splits_that_changed_leaves_nothing_of_its_earlier_version():
+    def cut(indices, started, split, protocol="cut"):
+        config = {"protocol": {"name": protocol, "metrics": ["roc_auc"]}}
+        if indices:
+            config["protocol"]["indices"] = "s.parquet"
+        return make_record(
+            split=split,
+            protocol=protocol,
+            key=key_of(indices, split, protocol),
+            config=config,
+            provenance={"started": started} | ({"indices": indices} if indices else {}),
+        )
+
+    old = [cut("a" * 64, "2026-01", split) for split in range(4)]
+    new = [cut("b" * 64, "2026-06", split) for split in range(2)]
+    experiments = from_records([*new, *old, cut(None, "2025", 0, "paper")])
+    assert sorted(experiments.frame["indices"].fillna("")) == ["", "b" * 64, "b" * 64]
+    assert experiments.remarks == [
+        "cut: left out 4 experiments on an earlier version of the file of splits"
+    ]
+
+
 def coded(code, started, roc, dataset="pima", n_splits=4, splitter=None):
     protocol = {"name": "paper"} | ({"splitter": {"_target_": splitter}} if splitter else {})
     return [

@@ -1,5 +1,6 @@
 """From the command line to cells: sweeps, variants, grids, mistakes."""
 
+import hashlib
 import itertools
 import json
 import shlex
@@ -491,3 +492,28 @@ def test_globs_match_the_members_of_a_collection(composed, own_group, tmp_path):
     ] * 3
     # A collection is not a data set, and a star does not reach into it.
     assert chosen("glob([m*,o*,ad*])") == ["adult"]
+
+
+def test_the_file_of_row_numbers_belongs_to_the_key(composed, tmp_path):
+    arguments = [
+        "-m",
+        "dataset=pima,wilt",
+        "algorithm=lof",
+        "protocol.cap=null",
+        "protocol.repeats=source",
+        f"+protocol.indices={tmp_path}/\\{{dataset\\}}.parquet",
+    ]
+    for name in ("pima", "wilt"):
+        (tmp_path / f"{name}.parquet").write_bytes(b"first")
+    before = {cell.dataset: cell for cell in composed(*arguments)}
+    (tmp_path / "pima.parquet").write_bytes(b"second")
+    after = {cell.dataset: cell for cell in composed(*arguments)}
+    assert after["wilt"].keys == before["wilt"].keys
+    assert set(after["pima"].keys).isdisjoint(before["pima"].keys)
+    assert after["pima"].indices == hashlib.sha256(b"second").hexdigest()
+
+
+def test_a_file_of_row_numbers_that_is_missing_is_said_before_anything_runs(tmp_path, capsys):
+    arguments = ["dataset=pima", "protocol.cap=null", "protocol.repeats=source"]
+    assert app.main([*arguments, f"+protocol.indices={tmp_path}/no.parquet"]) == 2
+    assert "protocol.indices: " in capsys.readouterr().err
