@@ -29,6 +29,7 @@ $(INSTALLED): requirements.lock pyproject.toml
 
 benchmark: $(INSTALLED) ## Run a grid and print its tables (GRID=paper ARGS="algorithm=iforest,lof")
 	$(PY) -m runners grid=$(GRID) output=$(OUTPUT) $(ARGS); status=$$?; \
+	[ $$status -ne 2 ] || exit 2; \
 	$(PY) -m results tables --output $(OUTPUT) && exit $$status
 
 replay: $(INSTALLED) ## Replay the paper's tables on three bundled data sets, value by value, without a network

@@ -47,6 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         configuration that is not valid.
     """
     parser = argparse.ArgumentParser(
+        allow_abbrev=False,
         prog="python -m datasets",
         description=(
             "show: each data set beside the paper's Table 1, asking no server. "

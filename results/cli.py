@@ -54,6 +54,7 @@ def _message(error: OSError | ValueError) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
+        allow_abbrev=False,
         prog="python -m results",
         description="Tables, figures, comparisons and a report from the records of a run.",
     )
@@ -61,7 +62,9 @@ def _parser() -> argparse.ArgumentParser:
     common = common_options()
 
     def add(name: str, run: object, text: str) -> argparse.ArgumentParser:
-        command = commands.add_parser(name, help=text, description=text, parents=[common])
+        command = commands.add_parser(
+            name, help=text, description=text, parents=[common], allow_abbrev=False
+        )
         command.set_defaults(run=run)
         return command
 

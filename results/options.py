@@ -26,7 +26,7 @@ def names(text: str) -> tuple[str, ...]:
 
 def common_options() -> argparse.ArgumentParser:
     """Return the options of every command: where to read and write, and what to select."""
-    common = argparse.ArgumentParser(add_help=False)
+    common = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     common.add_argument(
         "--output", type=Path, default=Path("output"), help="folder to write to (default: output)"
     )

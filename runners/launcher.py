@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import itertools
 import shutil
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from typing import Any
 from hydra.core.config_store import ConfigStore
 from hydra.core.object_type import ObjectType
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Glob, Override
+from hydra.core.override_parser.types import ChoiceSweep, Glob, Override
 from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn, JobStatus, setup_globals
 from hydra.errors import HydraException
@@ -21,6 +22,7 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
 from datasets import collections
+from datasets.strict import suggestion
 from runners.composition import Composer
 from runners.configuration import CellFactory
 from runners.experiment import Cell
@@ -88,12 +90,9 @@ class GridSweeper(Sweeper):
         given = [f"{name}={value}" for name, value in self.params.items()] + list(arguments)
         loader = self.hydra_context.config_loader
         parsed = OverridesParser.create(config_loader=loader).parse_overrides(given)
-        values = {override.get_key_element(): self._values(override) for override in parsed}
-        from_globs = {
-            value
-            for override in parsed
-            if isinstance(getattr(override, "_value", None), Glob)
-            for value in values[override.get_key_element()]
+        from_globs: set[str] = set()
+        values = {
+            override.get_key_element(): self._values(override, from_globs) for override in parsed
         }
         jobs = [list(job) for job in itertools.product(*values.values())]
         composed = list(_factory(self.config).cells(jobs, from_globs))
@@ -111,8 +110,11 @@ class GridSweeper(Sweeper):
         SUMMARIES.extend(summaries)
         return results
 
-    def _values(self, override: Override) -> list[str]:
-        """Return the overrides of single jobs that an override of a sweep stands for."""
+    def _values(self, override: Override, from_globs: set[str]) -> list[str]:
+        """Return the overrides of single jobs that an override of a sweep stands for.
+
+        Those that a pattern with a wildcard matched, no name, are added to `from_globs`.
+        """
         key = override.get_key_element()
         if override.is_delete() and override.value() is None:
             return [key]
@@ -120,15 +122,50 @@ class GridSweeper(Sweeper):
             return [f"{key}={override.get_value_element_as_str()}"]
         if not override.is_discrete_sweep():
             raise HydraException(f"{override.input_line}: an interval has no end of values")
-        found = getattr(override, "_value", None)
-        if isinstance(found, Glob):
-            names = self._options(override.key_or_group)
-            # A pattern with a folder, such as adbench/*, asks for the options in that folder.
-            for folder in {pattern.rpartition("/")[0] for pattern in found.include} - {""}:
-                inside = self._options(f"{override.key_or_group}/{folder}")
-                names += [f"{folder}/{name}" for name in inside]
-            return [f"{key}={name}" for name in found.filter(names)]
-        return [f"{key}={value}" for value in override.sweep_string_iterator()]
+        given = getattr(override, "_value", None)
+        items = given.list if isinstance(given, ChoiceSweep) else [given]
+        if not any(isinstance(item, Glob) for item in items):
+            return [f"{key}={value}" for value in override.sweep_string_iterator()]
+        values: dict[str, None] = {}  # in order, each once
+        for item in items:
+            if isinstance(item, Glob):
+                names = self._matched(override.key_or_group, item)
+                values |= dict.fromkeys(f"{key}={name}" for name in names)
+                from_globs |= {f"{key}={name}" for name in names if name not in item.include}
+            else:
+                values[f"{key}={override._get_value_element_as_str(item)}"] = None
+        return list(values)
+
+    def _matched(self, group: str, glob: Glob) -> list[str]:
+        """Return the options of a group that a glob matches.
+
+        Raises
+        ------
+        UsageError
+            If an entry of the glob matches nothing.
+        """
+        names = self._options(group)
+        # A pattern with a folder, such as adbench/*, asks for the options in that folder.
+        folders = {pattern.rpartition("/")[0] for pattern in glob.include} - {""}
+        for folder in sorted(folders):
+            names += [f"{folder}/{name}" for name in self._options(f"{group}/{folder}")]
+        text = f"{group}=glob"
+        groups = [f"{name}/*" for name in names if self._options(f"{group}/{name}")]
+        included = Glob(include=glob.include).filter(names)
+        wrong = [
+            f"{text}: {entry!r} matches no {group}{suggestion(entry, [*names, *groups]) or '.'} "
+            f"There are {', '.join(names)}"
+            for entry in glob.include
+            if not fnmatch.filter(names, entry)
+        ] or [
+            f"{text}: {entry!r} excludes nothing that is included"
+            f"{suggestion(entry, included) or '.'} Included are {', '.join(included)}"
+            for entry in glob.exclude
+            if not fnmatch.filter(included, entry)
+        ]
+        if wrong:
+            raise UsageError("\n".join(wrong))
+        return glob.filter(names)
 
     def _options(self, group: str) -> list[str]:
         names: list[str] = self.hydra_context.config_loader.get_group_options(

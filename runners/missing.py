@@ -135,7 +135,9 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the study, write a CSV file, and print the table; 1 if no data set is at hand."""
-    parser = argparse.ArgumentParser(prog="python -m runners.missing", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m runners.missing", description=__doc__, allow_abbrev=False
+    )
     parser.add_argument("--data", nargs="+", metavar="NAME", default=published_names())
     parser.add_argument("--splits", type=int, default=3)
     parser.add_argument(

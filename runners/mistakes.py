@@ -6,15 +6,18 @@ import difflib
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from typing import Any
 
 import yaml
+from hydra.conf import HydraConf
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
+from datasets.strict import suggestion
 from runners.summary import UsageError
 
 GROUPS = ("dataset", "algorithm", "setting", "protocol", "runner", "grid")
@@ -115,12 +118,27 @@ def in_words(error: BaseException) -> str:
     text = "\n".join(parts)
     if ambiguous := re.search(r"Ambiguous value for argument '(.*)'", text):
         key, _, value = ambiguous[1].partition("=")
+        if "glob(" in value:
+            return f"{ambiguous[1]}: several values need -m"
         quoted = shlex.quote(f'{key}="{value}"')
         return f"{ambiguous[1]}: several values need -m; one value with a comma is {quoted}"
     mistyped = re.search(r"full_key: (\S+)", text)
-    if mistyped and "is not in struct" in text:
-        return _mistyped(error, re.sub(r"\[(\d+)\]", r".\1", mistyped[1]))
+    if mistyped:
+        key = re.sub(r"\[(\d+)\]", r".\1", mistyped[1])
+        if "is not in struct" in text:
+            return _mistyped(error, key)
+        if (where := re.match(r"In '[^']*': ", text)) and key.startswith("hydra."):
+            return where[0] + _of_hydra_s(text, key)
     return text
+
+
+def _of_hydra_s(text: str, key: str) -> str:
+    """Say what a file has wrong in the keys that Hydra itself checks, those of `hydra`."""
+    reason = text.splitlines()[1]
+    if not reason.startswith("Key "):
+        return f"{key}: {reason}"
+    names = [field.name for field in fields(HydraConf)] if key.count(".") == 1 else []
+    return f"{key}: unknown key{suggestion(key.rpartition('.')[2], names)}"
 
 
 def _mistyped(error: BaseException, full_key: str) -> str:

@@ -41,6 +41,7 @@ def load_novelty(name: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(
+        allow_abbrev=False,
         prog="python -m runners.speed",
         description=(
             "Time OneClassRF against isolation forests on the same data in turn, and the other "

@@ -23,6 +23,7 @@ ILLUSTRATIONS: dict[str, Callable[..., Illustration]] = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Draw and save the illustrations; print what each shows."""
     parser = argparse.ArgumentParser(
+        allow_abbrev=False,
         prog="python -m runners.theory",
         description="Draw the paper's illustrations of the method (PDF, PNG, and captions).",
     )

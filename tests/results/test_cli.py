@@ -123,3 +123,10 @@ def test_an_unreadable_record_is_named_and_the_rest_is_used(tmp_path, capsys):
     out = capsys.readouterr().out.replace("\n", "")
     assert "left out, unreadable" in out
     assert "broken-0123456789abcdef.json" in out
+
+
+def test_an_option_is_not_abbreviated(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["tables", "--record", "nowhere"])
+    assert ended.value.code == 2
+    assert "--record" in capsys.readouterr().err

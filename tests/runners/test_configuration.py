@@ -517,3 +517,40 @@ def test_a_file_of_row_numbers_that_is_missing_is_said_before_anything_runs(tmp_
     arguments = ["dataset=pima", "protocol.cap=null", "protocol.repeats=source"]
     assert app.main([*arguments, f"+protocol.indices={tmp_path}/no.parquet"]) == 2
     assert "protocol.indices: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [
+        ("dataset=glob([odds/*,pimaa])", "'pimaa' matches no dataset; did you mean pima?"),
+        ("dataset=glob([ods/*,pima])", "'ods/*' matches no dataset; did you mean odds/*"),
+        ("dataset=glob([p*],exclude=[pinn])", "'pinn' excludes nothing that is included"),
+        ("dataset=glob([odds,pima])", "'odds' is a collection"),
+        ("dataset=pima,glob(wlit*)", "'wlit*' matches no dataset"),
+        ("algorithm=glob([lof,iforst])", "'iforst' matches no algorithm; did you mean iforest"),
+    ],
+)
+def test_an_entry_of_a_glob_that_matches_nothing_is_named(tmp_path, capsys, argument, words):
+    assert words in refusal(tmp_path, capsys, "-m", argument)
+
+
+def test_globs_and_names_can_be_mixed(composed):
+    given = ["dataset=glob([p*,wilt]),glob(wi*),adult", "algorithm=lof"]
+    names = [cell.dataset for cell in composed("-m", *given)]
+    assert names == ["pendigits", "pima", "wilt", "adult"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("hydra:\n  mode: MULTI\n", "hydra.mode: Invalid value 'MULTI', expected one of"),
+        ("hydra:\n  sweper: 1\n", "hydra.sweper: unknown key; did you mean sweeper or sweep?"),
+    ],
+)
+def test_what_a_grid_has_wrong_in_hydra_s_keys_is_one_line(
+    tmp_path, capsys, own_group, text, words
+):
+    search = own_group("grid/own", f"# @package _global_\n{text}")
+    line = refusal(tmp_path, capsys, search, "grid=own")
+    assert line.startswith("In 'grid/own': ")
+    assert words in line
