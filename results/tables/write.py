@@ -33,7 +33,7 @@ class Slice:
     @property
     def name(self) -> str:
         """File name: the paper's table for its protocol, ``..._<protocol>`` for another."""
-        stem = TABLES.get(self.setting, f"table_{self.setting}")
+        stem = TABLES.get(self.setting, f"table_{safe_name(self.setting)}")
         return stem if self.protocol == "paper" else f"{stem}_{safe_name(self.protocol)}"
 
     @property
