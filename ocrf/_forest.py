@@ -10,25 +10,28 @@ import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ._blocks import grow_blocks, join_blocks, scaled_importances
 from ._builder import TreeParameters
 from ._contributions import feature_contributions, mean_log2_score, refuse_unexplained
 from ._criterion import ADVERSARIES, CRITERIA, MISSING_RULES
+from ._input import (
+    expected_size,
+    quantile,
+    refuse_overflowing_ranges,
+    resolve_weights,
+    validated,
+)
 from ._missing import has_missing
 from ._parallel import n_threads
 from ._params import (
     PARAMETER_CONSTRAINTS,
-    expected_size,
-    quantile,
-    refuse_overflowing_ranges,
     resolve_gamma,
     resolve_log_densities,
     resolve_max_depth,
     resolve_max_features,
     resolve_max_samples,
-    resolve_weights,
 )
 from ._partitioner import sorts_node_by_node
 from ._persistence import from_plain, to_plain
@@ -36,7 +39,7 @@ from ._predictor import grown_forest, is_depth
 from ._sampling import sample_features, sample_rows
 from ._sorting import rank_columns
 from ._tree import OneClassTree, unpack_tree
-from ._warm_start import Earlier, append_trees, n_more_trees, refuse_other_data, shared_by_trees
+from ._warm_start import Earlier, append_trees, grown_with, n_more_trees, refuse_changes
 from ._workspace import read_only
 
 Item = TypeVar("Item")
@@ -47,6 +50,7 @@ _FITTED_PRIVATE = (
     "_tree_seeds",
     "_total_importances",
     "_n_samples_fit",
+    "_grown_with",
     "_rows",
 )
 
@@ -134,9 +138,9 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         Draws sub-samples, features and gammas. Results do not depend on `n_jobs`.
     warm_start : bool, default=False
         Whether `fit` keeps the trees of the fit before and adds those that `n_estimators` is larger
-        by. On the same data, with the same integer as `random_state`, it is the forest of one fit.
-        Data of another size or bounding box, and sub-samples of another size, are refused. A fit
-        that fails leaves the trees that there were.
+        by. With an integer as `random_state`, it is the forest of one fit. Other data, weights, and
+        parameters that trees depend on are refused; `n_estimators`, `contamination`, `scoring`,
+        `out_of_bounds` and `n_jobs` may change. A fit that fails leaves the trees that there were.
     adversary : {"adaptive", "naive"}, default="adaptive"
         How many outliers hide in a node t: gamma n_t ("adaptive"), or gamma n Leb(X_t) / Leb(X)
         ("naive"), where n is the size of the sub-sample and X the bounding box of the training data
@@ -264,9 +268,11 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             Present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), optional
             How many times each row counts, at least 0: in the criteria, in leaves and in path
-            lengths. Integer weights grow the trees of repeated rows if every tree takes all rows
-            (``max_samples=1.0``), weights of 0 those without the rows. Weights have no effect on
-            which rows a sub-sample takes.
+            lengths. Without missing values, integer weights grow the trees of repeated rows if
+            every tree takes all rows (``max_samples=1.0``). A row that lacks the value that a split
+            compares goes to one child with its whole weight, where repeated rows are divided among
+            both: then the forests differ, also on average. Weights of 0 grow the trees without the
+            rows. Weights have no effect on which rows a sub-sample takes.
 
         Returns
         -------
@@ -275,10 +281,11 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For a parameter outside its range (the message names it and what it may be), and for
-            data that are empty, of one row only, infinite, not two-dimensional, or with a column
-            whose range overflows, and for weights that are negative, or sum to less than 2 in a
-            sub-sample.
+            For a parameter outside its range (the message names it and what it may be); for data
+            that are empty, of one row only, infinite, not two-dimensional, or with a column whose
+            range overflows, and for dates, durations and masked arrays; for weights that are
+            negative, sum to more than 2**53, or sum to less than 2 in a sub-sample on average; and
+            for a warm start with other data, weights or parameters than those of the trees.
         TypeError
             For sparse data.
         """
@@ -306,7 +313,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             seeds=fitted["_tree_seeds"],
             gammas=fitted["gammas_"],
             total_importances=fitted["_total_importances"],
-            shared=shared_by_trees(fitted, grown.n_subsample, (grown.lower, grown.upper)),
+            grown_with=fitted["_grown_with"],
         )
 
     def _replace_fitted(self, fitted: dict[str, Any]) -> None:
@@ -324,14 +331,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         self._validate_params()
         n_more = n_more_trees(self.n_estimators, earlier)
         gamma_low, gamma_high = resolve_gamma(self.gamma)
-        X = validate_data(
-            self,
-            X,
-            dtype=[np.float64, np.float32],
-            order="C",
-            ensure_min_samples=2,
-            ensure_all_finite="allow-nan",
-        ).astype(np.float64, copy=False)
+        X = validated(self, X, order="C", ensure_min_samples=2).astype(np.float64, copy=False)
         X, weights, self._rows = resolve_weights(sample_weight, X)
         missing = has_missing(X)
         if missing:
@@ -356,9 +356,10 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         data = rank_columns(read_only(X), n_jobs, weights)
         box = data.lower, data.upper
         refuse_overflowing_ranges(*box, getattr(self, "feature_names_in_", None))
+        self._grown_with = grown_with(self, X, weights)
         self._total_importances = np.zeros(n_features)
         if earlier is not None:
-            refuse_other_data(earlier.shared, shared_by_trees(self.__dict__, size, box))
+            refuse_changes(earlier.grown_with, self._grown_with)
             self._tree_seeds[: len(earlier.seeds)] = earlier.seeds
             self._total_importances += earlier.total_importances
         min_log_density, max_log_density = resolve_log_densities(
@@ -419,13 +420,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
 
     def _validated(self, X: Any) -> np.ndarray:
         """Return rows to score, with a snapshot."""
-        return validate_data(
-            self,
-            X,
-            dtype=[np.float64, np.float32],
-            reset=False,
-            ensure_all_finite="allow-nan",
-        )
+        return validated(self, X, reset=False)
 
     def _score(self, X: Any) -> np.ndarray:
         """Score rows with a snapshot."""

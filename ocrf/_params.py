@@ -7,14 +7,10 @@ import warnings
 from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
-
 # Private, but what scikit-learn's own estimators and those of its ecosystem validate with.
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
-from sklearn.utils.validation import _check_sample_weight
 
 from ._criterion import ADVERSARIES, CRITERIA
-from ._workspace import read_only
 
 SCORINGS = ("depth", "published_depth", "density", "typical_cell")
 
@@ -102,79 +98,6 @@ def resolve_max_features(max_features: str | float | None, n_features: int) -> i
     return max(int(max_features * n_features), 1)
 
 
-def resolve_weights(
-    sample_weight: Any, X: np.ndarray
-) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
-    """Return the rows whose weights are positive, with their weights and their numbers.
-
-    Returns
-    -------
-    X : float64 array of shape (n_positive, n_features)
-    weights : float64 array of shape (n_positive,), read-only, or None
-        None where all weights are 1.
-    rows : int64 array of shape (n_positive,) or None
-        None where all weights are positive.
-
-    Raises
-    ------
-    ValueError
-        If a weight is negative or not finite, or they are not as many as the rows.
-    """
-    if sample_weight is None:
-        return X, None, None
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
-    if (weights < 0.0).any():
-        row = int(np.argmax(weights < 0.0))
-        raise ValueError(
-            f"OneClassRF: sample_weight must not be negative; row {row} has {weights[row]:g}."
-        )
-    if not weights.any():
-        raise ValueError("OneClassRF: every sample_weight is 0.")
-    rows = None
-    if not weights.all():
-        rows = np.flatnonzero(weights)
-        X, weights = X[rows], weights[rows]
-    return X, None if (weights == 1.0).all() and len(weights) > 1 else read_only(weights), rows
-
-
-def expected_size(n_subsample: int, n_samples: int, weights: np.ndarray | None) -> float:
-    """Return the expected sum of the weights of a sub-sample.
-
-    Raises
-    ------
-    ValueError
-        If it is below 2.
-    """
-    if weights is None:
-        return n_subsample
-    total = float(weights.sum())
-    size = total if n_subsample == n_samples else n_subsample * total / n_samples
-    if size < 2.0:
-        raise ValueError(
-            f"OneClassRF: sample_weight says how many times each row counts, and a sub-sample of "
-            f"{n_subsample} rows counts {size:g} times; scale the weights, to a mean of 1 for "
-            "instance."
-        )
-    return size
-
-
-def quantile(scores: np.ndarray, share: float, weights: np.ndarray | None) -> float:
-    """Return a quantile, where each score counts as many times as its weight says.
-
-    As numpy's, by linear interpolation: integer weights are the same as repeated scores.
-    """
-    if weights is None:
-        return float(np.percentile(scores, 100.0 * share))
-    order = np.argsort(scores, kind="stable")
-    ends = np.cumsum(weights[order])
-    place = share * (ends[-1] - 1.0)
-    at = np.searchsorted(ends, [math.floor(place), math.floor(place) + 1.0], side="right")
-    low, high = scores[order[np.minimum(at, len(order) - 1)]]
-    part = place - math.floor(place)
-    # From the nearer of the two, as numpy does.
-    return float(low + (high - low) * part if part < 0.5 else high - (high - low) * (1.0 - part))
-
-
 def resolve_max_depth(max_depth: str | int | None, n_subsample: int, size: float) -> int:
     """Return the depth at which nodes become leaves.
 
@@ -220,17 +143,3 @@ def resolve_log_densities(
     low = -math.inf if min_log_density is None else float(min_log_density)
     high = math.inf if max_log_density is None else float(max_log_density)
     return low, high
-
-
-def refuse_overflowing_ranges(
-    lower: np.ndarray, upper: np.ndarray, names: np.ndarray | None
-) -> None:
-    """Raise ValueError for a column whose range is no number, naming it where names are known."""
-    with np.errstate(over="ignore"):
-        overflowing = np.flatnonzero(np.isinf(upper - lower))
-    if overflowing.size:
-        column = overflowing[0]
-        name = column if names is None else repr(names[column])
-        raise ValueError(
-            f"OneClassRF: column {name} of X spans more than a float64 can hold; rescale it."
-        )

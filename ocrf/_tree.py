@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.utils import check_array
 
+from ._input import refuse_dates_and_masks
 from ._traversal import LOW_32, MISSING_RIGHT, SHIFT, block_rows, leaves_of_tree
 from ._workspace import read_only, scratch_together
 
@@ -243,11 +244,14 @@ class OneClassTree:
         Raises
         ------
         ValueError
-            If `X` has not as many columns as the training data, or is infinite.
+            If `X` has not as many columns as the training data, is infinite, a masked array, or
+            holds dates.
         """
-        X = check_array(
-            X, dtype=np.float64, order="C", input_name="X", ensure_all_finite="allow-nan"
-        )
+        refuse_dates_and_masks(X)
+        with np.errstate(invalid="ignore"):
+            X = check_array(
+                X, dtype=np.float64, order="C", input_name="X", ensure_all_finite="allow-nan"
+            )
         if X.shape[1] != self.n_features:
             raise ValueError(
                 f"X has {X.shape[1]} features, but the tree was grown on {self.n_features}."

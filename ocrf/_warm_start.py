@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from hashlib import blake2b
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ._params import resolve_gamma
 from ._predictor import GrownForest
 from ._tree import Trees, node_sizes
 
@@ -18,7 +21,7 @@ class Earlier(NamedTuple):
     seeds: np.ndarray  # uint64, (n_trees,)
     gammas: np.ndarray  # float64, (n_trees,)
     total_importances: np.ndarray  # float64, (n_features,)
-    shared: dict[str, Any]  # `shared_by_trees`
+    grown_with: dict[str, dict[str, Any]]
 
 
 def n_more_trees(n_estimators: int, earlier: Earlier | None) -> int:
@@ -50,41 +53,67 @@ def n_more_trees(n_estimators: int, earlier: Earlier | None) -> int:
     return n_estimators - n_before
 
 
-def shared_by_trees(
-    fitted: dict[str, Any], size: float, box: tuple[np.ndarray, np.ndarray]
-) -> dict[str, Any]:
-    """Return what trees must have in common to make one forest.
-
-    Depths are divided by c(sub-sample size), volumes are shares of the data's bounding box, and
-    the rows and columns of each tree follow from its seed.
+def grown_with(forest: Any, X: np.ndarray, weights: np.ndarray | None) -> dict[str, dict[str, Any]]:
+    """Return what trees must have in common to be those of one fit.
 
     Parameters
     ----------
-    fitted : dict
-        Attributes of an estimator.
-    size : float
-        Expected size of a sub-sample, weights included.
-    box : (lower, upper)
-        Of the training data.
+    forest : OneClassRF
+        Its parameters have been resolved.
+    X : float64 array of shape (n_samples, n_features), in C order
+    weights : float64 array of shape (n_samples,) or None
+
+    Returns
+    -------
+    of_data, of_parameters : dicts
+        Numbers and texts only, for pickles.
     """
+    digest = blake2b(X.reshape(-1).data, digest_size=16)
+    if weights is not None:
+        digest.update(weights.data)
+    seed = forest.random_state
     return {
-        "the number of features": fitted["n_features_in_"],
-        "the number of rows": fitted["_n_samples_fit"],
-        "the size of the sub-samples": fitted["max_samples_"],
-        "the number of features of a tree": fitted["max_features_tree_"],
-        "the sum of the weights": size,
-        "the bounding box of the data": np.stack(box),
+        "data": {
+            "the number of features": X.shape[1],
+            "the number of rows": X.shape[0],
+            "the data or their weights": digest.hexdigest(),
+        },
+        "parameters": {
+            "max_samples": forest.max_samples_,
+            "max_features_tree": forest.max_features_tree_,
+            "max_features_node": forest.max_features_node_,
+            "max_depth": forest.max_depth_,
+            "gamma": resolve_gamma(forest.gamma),
+            "criterion": forest.criterion,
+            "adversary": forest.adversary,
+            "min_samples_split": int(forest.min_samples_split),
+            "min_log_density": forest.min_log_density,
+            "max_log_density": forest.max_log_density,
+            # A generator draws other trees at each fit, whichever it is.
+            "random_state": seed if seed is None or isinstance(seed, Integral) else "RandomState",
+        },
     }
 
 
-def refuse_other_data(before: dict[str, Any], now: dict[str, Any]) -> None:
-    """Raise ValueError if the trees of two fits cannot make one forest, and say why."""
-    for name, value in before.items():
-        if not np.array_equal(value, now[name], equal_nan=True):
-            shown = f" from {value} to {now[name]}" if np.ndim(value) == 0 else ""
+def refuse_changes(before: dict[str, dict[str, Any]], now: dict[str, dict[str, Any]]) -> None:
+    """Raise ValueError if the trees of two fits cannot be those of one, and say what has changed.
+
+    Parameters may follow from the data: where the data have changed, nothing else is named.
+    """
+    for kind, values in before.items():
+        changed = [name for name, value in values.items() if now[kind][name] != value]
+        if kind == "data":
+            changed = changed[:1]
+        if changed:
+            what = ", ".join(
+                f"{name} (from {values[name]!r} to {now[kind][name]!r})"
+                if name != "the data or their weights"
+                else name
+                for name in changed
+            )
             raise ValueError(
-                f"OneClassRF: with warm_start=True, fit adds trees to those of the fit before, but "
-                f"{name} has changed{shown}. Fit on the same data with the same parameters, or set "
+                "OneClassRF: with warm_start=True, fit adds trees to those of the fit before, but "
+                f"this has changed: {what}. Fit on the same data with the same parameters, or set "
                 "warm_start=False."
             )
 

@@ -67,6 +67,38 @@ def test_bad_data_are_named(data, message):
         OneClassRF().fit(data)
 
 
+DAYS = np.array([["2020-01-01", "NaT"], ["2020-02-01", "2020-03-01"]], dtype="M8[D]")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (DAYS, "Column 0 of X holds dates or durations"),
+        (DAYS - DAYS[:, :1], "Column 0 of X holds dates or durations"),
+        ([list(row) for row in DAYS], "Column 0 of X holds dates"),
+        (
+            np.array([[1.0, DAYS[0, 1]], [2.0, DAYS[1, 1]]], dtype=object),
+            "Column 1 of X holds dates",
+        ),
+        (pd.DataFrame({"x": [1.0, 2.0], "day": DAYS[:, 1].astype("M8[s]")}), "Column 'day' of X"),
+        (np.ma.masked_array([[1.0, 2.0], [3.0, 4.0]], [[0, 1], [0, 0]]), "X is a masked array"),
+        ([np.ma.masked_array([1.0, 2.0], [0, 1]), [3.0, 4.0]], "X is a masked array"),
+    ],
+)
+def test_missing_values_that_would_be_lost_are_refused(X, data, message):
+    forest = OneClassRF(n_estimators=2, random_state=0).fit(X[:, :2])
+    for use in (OneClassRF().fit, forest.score_samples, forest.estimators_[0].apply):
+        with pytest.raises(ValueError, match=message):
+            use(data)
+
+
+def test_large_values_of_both_signs_are_taken_without_a_warning(X):
+    large = np.where(X > 0.0, 8e307, -8e307)
+    forest = OneClassRF(n_estimators=2, random_state=0).fit(large)
+    assert np.isfinite(forest.score_samples(large)).all()
+    forest.estimators_[0].apply(large)
+
+
 def test_a_named_column_that_overflows_is_named():
     frame = pd.DataFrame({"good": [0.0, 1.0, 2.0], "bad": [-1.7e308, 0.0, 1.7e308]})
     with pytest.raises(ValueError, match="column 'bad' of X spans more"):

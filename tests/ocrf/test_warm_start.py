@@ -85,12 +85,27 @@ def test_as_many_trees_warn_and_parameters_of_scores_take_effect(X):
     ("changes", "data", "message"),
     [
         ({"n_estimators": 4}, lambda X: X, r"n_estimators=4 must be larger or equal to len"),
-        ({}, lambda X: X[1:], "the number of rows has changed from 600 to 599"),
-        ({}, lambda X: X[:, :2], "the number of features has changed from 3 to 2"),
-        ({}, lambda X: 2 * X, "the bounding box of the data has changed. Fit on"),
-        ({"max_samples": 50}, lambda X: X, "size of the sub-samples has changed from 120 to 50"),
-        ({"max_features_tree": 2}, lambda X: X, "features of a tree has changed from 3 to 2"),
+        ({}, lambda X: X[1:], r"changed: the number of rows \(from 600 to 599\)\. Fit"),
+        ({}, lambda X: X[:, :2], r"changed: the number of features \(from 3 to 2\)\. Fit"),
+        ({}, lambda X: 2 * X, "changed: the data or their weights. Fit on"),
+        (
+            {"max_samples": 50},
+            lambda X: X,
+            r"max_samples \(from 120 to 50\), max_depth \(from 7 to 6\)",
+        ),
+        ({"max_features_tree": 2}, lambda X: X, r"max_features_tree \(from 3 to 2\)"),
         ({"gamma": -1.0}, lambda X: X, "gamma"),
+        ({}, lambda X: X[::-1], "the data or their weights"),
+        ({"max_features_node": 1}, lambda X: X, r"max_features_node \(from 3 to 1\)"),
+        ({"gamma": 2.0}, lambda X: X, r"gamma \(from \(1.0, 1.0\) to \(2.0, 2.0\)\)"),
+        ({"max_depth": 3}, lambda X: X, r"max_depth \(from 7 to 3\)"),
+        ({"criterion": "entropy"}, lambda X: X, "criterion .from 'gini' to 'entropy'"),
+        ({"adversary": "naive"}, lambda X: X, "adversary .from 'adaptive' to 'naive'"),
+        ({"min_samples_split": 9}, lambda X: X, r"min_samples_split \(from 2 to 9\)"),
+        ({"min_log_density": -1.0}, lambda X: X, r"min_log_density \(from None to -1.0\)"),
+        ({"max_log_density": 1.0}, lambda X: X, r"max_log_density \(from None to 1.0\)"),
+        ({"random_state": 1}, lambda X: X, r"random_state \(from 0 to 1\)"),
+        ({"random_state": None}, lambda X: X, r"random_state \(from 0 to None\)"),
     ],
 )
 def test_what_cannot_be_added_is_refused_and_the_forest_stays(X, changes, data, message):
@@ -111,3 +126,13 @@ def test_a_warm_start_without_a_forest_is_a_fit(X):
         warnings.simplefilter("error")
         forest = OneClassRF(n_estimators=5, random_state=0, warm_start=True).fit(X)
     assert_same(forest, OneClassRF(n_estimators=5, random_state=0).fit(X), X)
+
+
+def test_other_weights_are_refused(X):
+    weight = random_weights(X) + 1.0
+    forest = OneClassRF(n_estimators=3, random_state=0, warm_start=True).fit(X, None, weight)
+    forest.set_params(n_estimators=6)
+    for other in (weight[::-1], None):
+        with pytest.raises(ValueError, match="the data or their weights"):
+            forest.fit(X, None, other)
+    assert len(forest.estimators_) == 3

@@ -94,7 +94,12 @@ def test_nodes_sum_the_weights_of_their_points(X):
         ([np.nan, 1.0, 1.0], "Input sample_weight contains NaN"),
         ([np.inf, 1.0, 1.0], "Input sample_weight contains infinity"),
         ([1.0, 1.0], r"sample_weight.shape == \(2,\), expected \(3,\)"),
-        ([0.1, 0.2, 0.3], "counts 0.6 times; scale the weights"),
+        (
+            [0.1, 0.2, 0.3],
+            "counts 0.6 times on average, which must be 2 at least; scale the weights",
+        ),
+        ([1e308, 1e308, 1e308], "sample_weight sums to inf, and may sum to 9.0072e.15 at most"),
+        ([1e16, 1.0, 1.0], "sample_weight sums to 1e.16"),
         ([0.0, 0.0, 0.0], "non-zero|every sample_weight is 0"),
     ],
 )

@@ -201,6 +201,10 @@ def grow(X, seed, forest, gamma, weights=None):
             depth + 1,
             derive(key, 1),
         )
+        if forest._missing_rule == "proportion":
+            # No direction is stored: `apply` takes the child with more points.
+            heavier_right = here["right"]["weight"] > here["left"]["weight"]
+            here["missing_go_to_left"] = not heavier_right
         return here
 
     def ends(values):
