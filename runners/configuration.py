@@ -52,12 +52,15 @@ class CellFactory:
             As `cell`, and if something is given that none of the cells takes.
         """
         unused: set[str] | None = None
+        seen: dict[str, tuple[str, str]] = {}
         for job, composed in zip(jobs, self._composer.compose_all(jobs), strict=True):
             resolved = composed.resolved()
             if not any(_is_template(composed, resolved, o) for o in job if o in from_globs):
                 here = set(ignored(resolved))
                 unused = here if unused is None else unused & here
-                yield job, self._cell(composed, resolved)
+                cell = self._cell(composed, resolved)
+                _check_apart(seen, composed, cell)
+                yield job, cell
         if unused:
             raise UsageError("\n".join(sorted(unused)))
 
@@ -190,6 +193,20 @@ def _check_name(composed: Composed, dataset: Plain) -> None:
         raise UsageError(
             f"{file}: the name {name!r} is that of {taken}; records and tables could not tell the "
             "two apart: give the data set another name"
+        )
+
+
+def _check_apart(seen: dict[str, tuple[str, str]], composed: Composed, cell: Cell) -> None:
+    """Refuse two data sets with one name in a run."""
+    dataset = cell.config["dataset"]
+    choice = str(composed.choices.get("dataset"))
+    source = json.dumps([choice, *map(dataset.get, ("path", "openml", "sources"))])
+    where = str(composed.file_of("dataset") or f"dataset={choice}")
+    first = seen.setdefault(cell.dataset, (source, where))
+    if first[0] != source:
+        raise UsageError(
+            f"two data sets of this run have the name {cell.dataset!r}, {first[1]} and {where}; "
+            "records and tables could not tell the two apart: give one of them another name"
         )
 
 

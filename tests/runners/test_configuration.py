@@ -554,3 +554,15 @@ def test_what_a_grid_has_wrong_in_hydra_s_keys_is_one_line(
     line = refusal(tmp_path, capsys, search, "grid=own")
     assert line.startswith("In 'grid/own': ")
     assert words in line
+
+
+def test_two_data_sets_with_one_name_are_refused(tmp_path, capsys, own_group):
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.csv").write_text(f"a,label\n1,0\n{len(name)},1\n")
+        text = f"name: mine\npath: {tmp_path}/{name}.csv\nanomalies: [1]\n"
+        search = own_group(f"dataset/{name}", text)
+    (tmp_path / "two.csv").write_text("a,label\n1,0\n5,1\n")
+    line = refusal(tmp_path, capsys, "-m", search, "dataset=one,two", "algorithm=lof")
+    assert "have the name 'mine'" in line
+    paths = [f"data.path={tmp_path}/one.csv,{tmp_path}/two.csv", "data.anomalies=[1]"]
+    assert "have the name 'custom'" in refusal(tmp_path, capsys, "-m", "dataset=custom", *paths)
