@@ -134,10 +134,10 @@ def _build(splitter: Splitter, seed: int) -> tuple[Any, bool]:
         constructor = getattr(importlib.import_module(module), name)
         parameters = inspect.signature(constructor).parameters
         given = dict(splitter.model_extra or {})
+        # Cross-validators that do not shuffle refuse a random_state.
+        shuffles = given.get("shuffle", getattr(parameters.get("shuffle"), "default", True))
         takes_seed = (
-            "random_state" in parameters
-            and given.get("random_state") is None
-            and given.get("shuffle", True)
+            "random_state" in parameters and given.get("random_state") is None and bool(shuffles)
         )
         if takes_seed:
             given["random_state"] = seed
