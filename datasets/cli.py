@@ -22,10 +22,11 @@ from datasets.configuration import compose, members_of, published_names
 from datasets.dataset import Dataset
 from datasets.definition import Definition
 from datasets.digest import table_digest
-from datasets.errors import DataError, DataUnavailable
+from datasets.errors import DataError, DataUnavailable, WrongContent
 from datasets.home import DataHome
 from datasets.loading import Loader
 from datasets.sources import NETWORK
+from datasets.strict import suggestion
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = parser.parse_args(argv).words
     commands = {"show": show, "fetch": fetch, "digest": digest}
     command = commands[words.pop(0)] if words and words[0] in commands else show
+    for word in words:
+        if "=" not in word and not word.startswith("~"):
+            parser.error(
+                f"there is no command {word!r}{suggestion(word, commands) or '.'} The commands are "
+                f"{', '.join(commands)}; after them, overrides are NAME=VALUE"
+            )
     console = Console()
     handler = RichHandler(console=Console(stderr=True), show_path=False, show_time=False)
     logging.basicConfig(level=logging.WARNING, format="%(message)s", handlers=[handler])
@@ -130,6 +137,11 @@ def show(overrides: Sequence[str], console: Console) -> int:
         console.print(_told(problem), soft_wrap=True)
     if hints := [problem.hint for problem in problems if isinstance(problem, DataUnavailable)]:
         console.print(hints[0], soft_wrap=True)
+    if any(
+        isinstance(problem, DataError) and not isinstance(problem, WrongContent)
+        for problem in problems
+    ):
+        return 2
     return int(different)
 
 

@@ -72,7 +72,7 @@ def test_own_data_are_shown(home, tmp_path, capsys):
     path = f"data.path={tmp_path}/my.csv"
     assert main(["dataset=custom", path, "data.anomalies=[1]"]) == 0
     assert row(capsys.readouterr().out, "custom") == words("custom 3 1 33.33 % file")
-    assert main(["dataset=custom", path, "data.anomalies=[2]"]) == 1
+    assert main(["dataset=custom", path, "data.anomalies=[2]"]) == 2
     assert "'2' of anomalies does not occur" in " ".join(capsys.readouterr().out.split())
     assert main(["dataset=custom"]) == 2
     assert "data.path=FILE" in capsys.readouterr().out
@@ -156,3 +156,12 @@ def test_as_a_module(home):
     assert done.returncode == 0
     assert row(done.stdout, "pima")[-1] == "same"
     assert done.stderr == ""
+
+
+def test_a_command_that_does_not_exist_is_refused_with_those_that_do(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["fetsh"])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert "there is no command 'fetsh'; did you mean fetch?" in said
+    assert "show, fetch, digest" in said
