@@ -201,14 +201,13 @@ class Definition:
         return self
 
 
+# Columns are held to this where their names are known: a name and a position may mean one column.
 _SETS = (
     "anomalies",
     "normal",
     "keep_classes",
     "drop_classes",
     "missing_labels",
-    "keep_columns",
-    "drop_columns",
 )
 
 

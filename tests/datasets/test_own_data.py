@@ -263,7 +263,6 @@ def test_parquet_with_a_name_twice(tmp_path):
             {"drop_column": ["a"]},
             "unknown key 'drop_column'; did you mean drop_columns.* Valid keys are .*drop_columns",
         ),
-        ({"drop_columns": ["a", "a"]}, "drop_columns holds 'a' twice"),
         ({"drop_columns": ["a"], "keep_columns": ["b"]}, "keep_columns or drop_columns, not both"),
         ({"min_distinct": "many"}, "min_distinct is a non-negative integer; got 'many'"),
         ({"drop_missing_columns": 1}, "drop_missing_columns is true or false"),
