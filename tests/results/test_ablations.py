@@ -56,7 +56,7 @@ def gammas(seed=0, gain=0.05, noise=0.2):
 def test_the_reference_is_the_estimators_defaults():
     defaults = OneClassRF().get_params()
     assert {k: defaults[k] for k in REFERENCE} == REFERENCE
-    assert set(defaults) - set(REFERENCE) == {"n_jobs", "random_state"}
+    assert set(defaults) - set(REFERENCE) == {"n_jobs", "random_state", "warm_start"}
     assert not get_tags(OneClassRF()).target_tags.required
 
 
