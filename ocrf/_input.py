@@ -36,10 +36,10 @@ def validated(estimator: Any, X: Any, **options: Any) -> np.ndarray:
 def refuse_dates_and_masks(X: Any) -> None:
     """Raise ValueError for what says by other means than NaN that a value is missing."""
     rows = X if isinstance(X, (list, tuple)) else [X]
-    if any(isinstance(row, np.ma.MaskedArray) for row in rows):
+    if any(np.ma.is_masked(row) for row in rows):
         raise ValueError(
-            "X is a masked array, whose mask would be lost. A missing value is NaN: pass "
-            "X.astype(float).filled(np.nan)."
+            "X is a masked array with masked values, which would count as values. A missing value "
+            "is NaN: pass X.astype(float).filled(np.nan)."
         )
     column = _column_of_dates(X)
     if column is not None:
