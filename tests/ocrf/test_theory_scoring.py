@@ -116,6 +116,8 @@ def test_isolation_forests_trees_are_walked_alike(seed):
         feature=np.where(leaf, -1, theirs.feature[order]).astype(np.int32),
         threshold=np.nextafter(theirs.threshold[order], np.inf),
         n_node_samples=theirs.n_node_samples[order].astype(np.int32),
+        weighted_n_node_samples=theirs.weighted_n_node_samples[order],
+        missing_go_to_left=np.zeros(order.size, dtype=bool),
         depth=(theirs.compute_node_depths()[order] - 1).astype(np.int32),
         log_volume=np.zeros(order.size),
         features=np.arange(4),

@@ -114,7 +114,7 @@ def test_a_scheduler_that_does_not_answer_is_said(monkeypatch, make_cell):
     ("override", "launcher", "words"),
     [
         ("algorithm=iforest,no_such", "submitit_local", "Could not find 'algorithm/no_such'"),
-        ("n_splits=0", "submitit_local", "n_splits must be a whole number"),
+        ("n_splits=0", "submitit_local", "n_splits must be at least 1"),
         pytest.param(
             *("n_splits=1", "submitit_slurm", "srun is not found here"),
             marks=pytest.mark.skipif(shutil.which("srun") is not None, reason="there is a srun"),
