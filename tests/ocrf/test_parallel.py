@@ -123,8 +123,13 @@ def test_an_interrupted_fit_grows_no_more_trees(monkeypatch, n_jobs):
         return grown[-1]
 
     monkeypatch.setattr(_blocks, "grow_trees", count)
-    with pytest.raises(KeyboardInterrupt):
-        forest.fit(X)
+    # A shell starts its background jobs with SIGINT ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            forest.fit(X)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert sum(grown) < 10**4
     with pytest.raises(NotFittedError):
         forest.score_samples(X)
