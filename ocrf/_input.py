@@ -151,7 +151,7 @@ def quantile(scores: np.ndarray, share: float, weights: np.ndarray | None) -> fl
 def refuse_overflowing_ranges(
     lower: np.ndarray, upper: np.ndarray, names: np.ndarray | None
 ) -> None:
-    """Raise ValueError for a column whose range is no number, naming it where names are known."""
+    """Raise ValueError for a column whose range overflows, naming it where names are known."""
     with np.errstate(over="ignore"):
         overflowing = np.flatnonzero(np.isinf(upper - lower))
     if overflowing.size:
