@@ -13,7 +13,7 @@ import numpy as np
 from ._missing import has_missing
 from ._parallel import map_in_threads
 from ._predictor import GrownForest, depth_scale, is_depth, rows_together
-from ._traversal import LOW_32, SHIFT, find_leaves, load_block, new_block
+from ._traversal import LOW_32, SHIFT, add_leaf_values, load_block, new_block
 from ._tree import node_sizes
 from ._workspace import read_only
 from .kernels import kernel, njit
@@ -102,8 +102,8 @@ def add_changes_over_trees(
         Receives the sums over the trees.
     """
     block = new_block(X.shape[1], size)
-    leaves = block.leaves
     largest = np.diff(first_node).max()
+    numbers, leaves = np.arange(largest), np.empty(size, np.intp)
     expected, change = np.empty(largest), np.empty(largest)
     above = np.empty(largest, np.uint64)
     for start in range(0, X.shape[0], size):
@@ -114,8 +114,9 @@ def add_changes_over_trees(
         for t in range(first_node.shape[0] - 1):
             a, b = first_node[t], first_node[t + 1]
             find_changes(links[a:b], sizes[a:b], leaf_value[a:b], expected, above, change)
-            find_leaves(block, stop - start, thresholds[a:b], links[a:b])
-            # From the leaf to the root: which way a row goes is for `find_leaves` alone to say.
+            leaves[:] = 0
+            add_leaf_values(block, stop - start, thresholds[a:b], links[a:b], numbers, leaves)
+            # From the leaf to the root: which way a row goes is for `add_leaf_values` alone to say.
             for i in range(stop - start):
                 node = np.uintp(leaves[i])
                 while node != np.uintp(0):

@@ -12,12 +12,16 @@ from scipy.special import digamma
 
 from ._missing import Missing, average_over_leaves, has_missing, how_missing
 from ._parallel import map_in_threads
+from ._repeats import find_repeats
 from ._traversal import block_rows, log_sum_exp_over_trees, outside_box, sum_over_trees
 from ._tree import Trees, node_sizes
 from ._workspace import read_only
 
 # Bytes of the rows that are scored together: the limit of what is copied, or allocated per row.
 _CHUNK_BYTES = 16 * 2**20
+
+# What `find_repeats` allocates per row is as much as so many values.
+_VALUES_FOR_REPEATS = 4
 
 # Starting a thread for fewer rows than these takes longer than it saves.
 _FEWEST_ROWS = 512
@@ -151,7 +155,7 @@ def score_rows(
 def rows_together(n_samples: int, n_features: int, n_jobs: int) -> tuple[int, int]:
     """Return how many rows a thread takes at a time, and how many of them go down together."""
     # Enough chunks to keep the threads busy, and a limit on what their copies take.
-    chunk = max(_CHUNK_BYTES // (8 * n_features), 1)
+    chunk = max(_CHUNK_BYTES // (8 * (n_features + _VALUES_FOR_REPEATS)), 1)
     if n_jobs > 1:
         chunk = min(chunk, max(-(-n_samples // (4 * n_jobs)), _FEWEST_ROWS))
     return chunk, min(block_rows(n_features), chunk)
@@ -209,11 +213,17 @@ class GrownForest(NamedTuple):
         outside = np.zeros(n_samples if self.out_of_bounds else 0, bool)
         chunk, size = rows_together(n_samples, n_features, n_jobs)
         missing = how_missing(self.trees) if has_missing(X) else None
+        n_trees = self.trees.first_node.shape[0] - 1
 
         def score_chunk(start: int) -> None:
             part = slice(start, min(start + chunk, n_samples))
             rows = read_only(np.ascontiguousarray(X[part], dtype=np.float64))
-            scores[part] = score_rows(self, rows, size, missing)
+            repeats = find_repeats(rows, n_trees)
+            if repeats is None:
+                scores[part] = score_rows(self, rows, size, missing)
+            else:
+                distinct = read_only(rows[repeats.first])
+                scores[part] = score_rows(self, distinct, size, missing)[repeats.place]
             if self.out_of_bounds:
                 outside_box(rows, read_only(self.lower), read_only(self.upper), outside[part])
 

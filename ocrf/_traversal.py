@@ -3,7 +3,8 @@
 The rows of a block go down a tree together: a node holds the list of the rows that reach it, and a
 branch-free partition distributes the list to its children. The node's threshold and the column of
 its feature stay in the cache for the whole list, where a row on its own would fetch a node and a
-value at every step. Lists of a few rows are not partitioned: their rows go down one by one.
+value at every step. Lists of a few rows are not partitioned: their rows go down one by one. Nor are
+those of nodes whose children are both leaves: each row's total receives the value of one of them.
 """
 
 from __future__ import annotations
@@ -26,6 +27,10 @@ _FEATURE = np.uint64(0x7FFFFFFF)
 # down a large tree together, the longer their lists are.
 _BLOCK_BYTES = 4 * 1024 * 1024
 
+# The lists count rows in 16 bits; half of what these count leaves the totals of a block, and its
+# lists, in the second-level cache.
+_MOST_ROWS = 32768
+
 # Reading a tree's nodes pays for at least so many rows, unless these take more memory than this.
 _FEW_ROWS, _MOST_BLOCK_BYTES = 256, 16 * 1024 * 1024
 
@@ -42,8 +47,7 @@ class Block(NamedTuple):
     """A block of rows, and what a traversal works with."""
 
     columns: np.ndarray  # float64, (n_features, size): the rows, feature by feature
-    lists: np.ndarray  # uint32, (2, size): rows by node; a node's children use the other list
-    leaves: np.ndarray  # uint32, (size,): the leaf of each row, counted from the tree's root
+    lists: np.ndarray  # uint16, (2, size): rows by node; a node's children use the other list
     pending: np.ndarray  # intp, (_MAX_PENDING, 4): node, start, end, index of the list
 
 
@@ -52,8 +56,7 @@ def new_block(n_features: int, size: int) -> Block:
     """Allocate a block of up to ``size`` rows."""
     return Block(
         np.empty((n_features, size)),
-        np.empty((2, size), np.uint32),
-        np.empty(size, np.uint32),
+        np.empty((2, size), np.uint16),
         np.empty((_MAX_PENDING, 4), np.intp),
     )
 
@@ -62,7 +65,7 @@ def block_rows(n_features: int) -> int:
     """Return the number of rows in a block."""
     row_bytes = 8 * n_features
     few = max(min(_FEW_ROWS, _MOST_BLOCK_BYTES // row_bytes), 1)
-    return min(max(_BLOCK_BYTES // row_bytes, few), 65536)
+    return min(max(_BLOCK_BYTES // row_bytes, few), _MOST_ROWS)
 
 
 @kernel
@@ -86,21 +89,44 @@ def partition_by_value(
 
 
 @kernel
-def find_leaves(block: Block, n_rows: int, thresholds: np.ndarray, links: np.ndarray) -> None:
-    """Find the leaf of each row of a block in one tree.
+def _add_to_both(
+    rows: np.ndarray,
+    column: np.ndarray,
+    threshold: float,
+    left_value: float,
+    right_value: float,
+    total: np.ndarray,
+) -> None:
+    """Add the value of one of two leaves to each row of their parent."""
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        total[row] += right_value if column[row] >= threshold else left_value
+
+
+@kernel
+def add_leaf_values(
+    block: Block,
+    n_rows: int,
+    thresholds: np.ndarray,
+    links: np.ndarray,
+    value: np.ndarray,
+    total: np.ndarray,
+) -> None:
+    """Add the value of each row's leaf in one tree to the row's total.
 
     Parameters
     ----------
     block : Block
-        ``leaves`` receives the leaves.
     n_rows : int
         Rows in the block.
     thresholds : float64 array of shape (n_nodes, 2)
         The tree's packed nodes as floats (column 0 is read).
     links : uint64 array of shape (n_nodes, 2)
         The same memory as integers (column 1 is read).
+    value : array of shape (>= n_nodes,)
+    total : array of shape (>= n_rows,)
     """
-    columns, lists, leaves, pending = block.columns, block.lists, block.leaves, block.pending
+    columns, lists, pending = block.columns, block.lists, block.pending
     pending[0, 0], pending[0, 1], pending[0, 2], pending[0, 3] = 0, 0, n_rows, 0
     for i in range(n_rows):
         lists[0, i] = i
@@ -116,9 +142,20 @@ def find_leaves(block: Block, n_rows: int, thresholds: np.ndarray, links: np.nda
         rows = lists[which, start:end]
         link = links[node, 1]
         left = np.uintp(link & LOW_32)
+        right = left + _ONE
         if left == node:
+            node_value = value[node]
             for i in range(rows.shape[0]):
-                leaves[rows[i]] = np.uint32(node)
+                total[rows[i]] += node_value
+        elif links[left, 1] == np.uint64(left) and links[right, 1] == np.uint64(right):
+            _add_to_both(
+                rows,
+                columns[link >> SHIFT],
+                thresholds[node, 0],
+                value[left],
+                value[right],
+                total,
+            )
         elif end - start < _SHORTEST_LIST:
             for i in range(rows.shape[0]):
                 row = rows[i]
@@ -128,7 +165,7 @@ def find_leaves(block: Block, n_rows: int, thresholds: np.ndarray, links: np.nda
                     at = to + np.uintp(goes_right)
                     way = links[at, 1]
                     to = np.uintp(way & LOW_32)
-                leaves[row] = np.uint32(at)
+                total[row] += value[at]
         else:
             n_left = partition_by_value(
                 rows, columns[link >> SHIFT], thresholds[node, 0], lists[1 - which, start:end]
@@ -139,7 +176,7 @@ def find_leaves(block: Block, n_rows: int, thresholds: np.ndarray, links: np.nda
                 is_left = (k == 1) == left_last
                 a, b = (start, middle) if is_left else (middle, end)
                 if b > a:
-                    pending[n_pending, 0] = np.intp(left) if is_left else np.intp(left) + 1
+                    pending[n_pending, 0] = np.intp(left) if is_left else np.intp(right)
                     pending[n_pending, 1] = a
                     pending[n_pending, 2] = b
                     pending[n_pending, 3] = 1 - which
@@ -147,10 +184,15 @@ def find_leaves(block: Block, n_rows: int, thresholds: np.ndarray, links: np.nda
 
 
 @kernel
-def _find_leaves_of_missing(
-    block: Block, n_rows: int, thresholds: np.ndarray, links: np.ndarray
+def _add_leaf_values_of_missing(
+    block: Block,
+    n_rows: int,
+    thresholds: np.ndarray,
+    links: np.ndarray,
+    value: np.ndarray,
+    total: np.ndarray,
 ) -> None:
-    """Find the leaves as `find_leaves` does, where values may be missing, row by row.
+    """Add as `add_leaf_values` does, where values may be missing, row by row.
 
     The links have the bits `MISSING_RIGHT`.
     """
@@ -160,14 +202,14 @@ def _find_leaves_of_missing(
         link = links[at, 1]
         left = np.uintp(link & LOW_32)
         while left != at:
-            value = columns[(link >> SHIFT) & _FEATURE, i]
-            goes_right = value >= thresholds[at, 0]
-            if np.isnan(value):
+            number = columns[(link >> SHIFT) & _FEATURE, i]
+            goes_right = number >= thresholds[at, 0]
+            if np.isnan(number):
                 goes_right = link >= MISSING_RIGHT
             at = left + np.uintp(goes_right)
             link = links[at, 1]
             left = np.uintp(link & LOW_32)
-        block.leaves[i] = np.uint32(at)
+        total[i] += value[at]
 
 
 @kernel
@@ -208,7 +250,6 @@ def sum_over_trees(
     total : float64 array of shape (n_samples,)
     """
     block = new_block(X.shape[1], size)
-    leaves = block.leaves
     for start in range(0, X.shape[0], size):
         stop = min(start + size, X.shape[0])
         load_block(X, start, stop, block.columns)
@@ -216,13 +257,11 @@ def sum_over_trees(
         part[:] = 0.0
         for t in range(first_node.shape[0] - 1):
             a, b = first_node[t], first_node[t + 1]
+            tree = thresholds[a:b], links[a:b], leaf_value[a:b]
             if missing:
-                _find_leaves_of_missing(block, stop - start, thresholds[a:b], links[a:b])
+                _add_leaf_values_of_missing(block, stop - start, *tree, part)
             else:
-                find_leaves(block, stop - start, thresholds[a:b], links[a:b])
-            value = leaf_value[a:b]
-            for i in range(part.shape[0]):
-                part[i] += value[leaves[i]]
+                add_leaf_values(block, stop - start, *tree, part)
 
 
 @njit(cache=True, nogil=True)
@@ -242,8 +281,7 @@ def log_sum_exp_over_trees(
     Parameters as in `sum_over_trees`.
     """
     block = new_block(X.shape[1], size)
-    leaves = block.leaves
-    largest = np.empty(size)
+    largest, found = np.empty(size), np.empty(size)
     for start in range(0, X.shape[0], size):
         stop = min(start + size, X.shape[0])
         load_block(X, start, stop, block.columns)
@@ -252,12 +290,14 @@ def log_sum_exp_over_trees(
         largest[:] = -np.inf
         for t in range(first_node.shape[0] - 1):
             a, b = first_node[t], first_node[t + 1]
+            tree = thresholds[a:b], links[a:b], leaf_value[a:b]
+            found[:] = 0.0
             if missing:
-                _find_leaves_of_missing(block, stop - start, thresholds[a:b], links[a:b])
+                _add_leaf_values_of_missing(block, stop - start, *tree, found)
             else:
-                find_leaves(block, stop - start, thresholds[a:b], links[a:b])
+                add_leaf_values(block, stop - start, *tree, found)
             for i in range(part.shape[0]):
-                value = leaf_value[a + leaves[i]]
+                value = found[i]
                 if value > largest[i]:
                     part[i] = part[i] * np.exp(largest[i] - value) + 1.0
                     largest[i] = value
@@ -278,15 +318,16 @@ def leaves_of_tree(
 ) -> None:
     """Find each row's leaf in one tree, counted from its root."""
     block = new_block(X.shape[1], size)
-    leaves = block.leaves
+    numbers = np.arange(links.shape[0])
     for start in range(0, X.shape[0], size):
         stop = min(start + size, X.shape[0])
         load_block(X, start, stop, block.columns)
+        part = result[start:stop]
+        part[:] = 0
         if missing:
-            _find_leaves_of_missing(block, stop - start, thresholds, links)
+            _add_leaf_values_of_missing(block, stop - start, thresholds, links, numbers, part)
         else:
-            find_leaves(block, stop - start, thresholds, links)
-        result[start:stop] = leaves[: stop - start]
+            add_leaf_values(block, stop - start, thresholds, links, numbers, part)
 
 
 @kernel
