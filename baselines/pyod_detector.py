@@ -8,12 +8,14 @@ import importlib
 import inspect
 import io
 import re
+import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.util import find_spec
 from numbers import Integral, Real
 from pathlib import Path
+from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -120,6 +122,24 @@ class PyODDetector(Detector):
                 f"PyOD's {name} has no parameter {', '.join(unknown)}; it has {', '.join(accepted)}"
             )
 
+    @classmethod
+    def warm_up(cls, given: Mapping[str, Any]) -> None:
+        """Import the detector, and compile what numba compiles of it, which is not cached.
+
+        A process that has done this can fork children that need not. A detector with kernels is
+        fitted on a small table, unless these start threads, which do not survive a fork.
+
+        Parameters
+        ----------
+        given : mapping
+            Parameters of this class; those that are absent have their defaults.
+        """
+        detector_class = find_detector(given.get("detector") or "ECOD")
+        kernels = _kernels(sys.modules[detector_class.__module__])
+        if kernels and not any(kernel.targetoptions.get("parallel") for kernel in kernels):
+            X = np.random.default_rng(0).random((64, 3))
+            cls(**given).set_params(n_jobs=None, random_state=0).fit(X).score_samples(X)
+
     def _set_offset(self, X: NDArray[np.float64]) -> None:
         self.offset_ = -float(self.detector_.threshold_)
 
@@ -186,6 +206,22 @@ def find_detector(name: str) -> Any:
             f"PyOD's {name} needs the package {missing!r}, which is not installed"
         ) from error
     return getattr(module, name)
+
+
+def _kernels(module: ModuleType) -> list[Any]:
+    """Return what numba compiles of a module of PyOD and of those that it imports from."""
+    dispatcher = sys.modules["numba.core.dispatcher"].Dispatcher if "numba" in sys.modules else ()
+    sources = {module.__name__} | {
+        source
+        for value in vars(module).values()
+        if (source := getattr(value, "__module__", None) or "").startswith("pyod.")
+    }
+    return [
+        value
+        for source in sorted(sources)
+        for value in vars(sys.modules[source]).values()
+        if isinstance(value, dispatcher)
+    ]
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import inspect
 import logging
@@ -59,6 +60,18 @@ def build(algorithm: Mapping[str, Any], random_state: int, n_jobs: int = 1) -> A
         OmegaConf.create({"_target_": target, **seeded}), **extra, _convert_="all"
     )
     return _seeded(detector, random_state)
+
+
+def warm_up(algorithm: Mapping[str, Any]) -> None:
+    """Call the detector's class method `warm_up` with its parameters, if it has one.
+
+    It imports and compiles what every fit needs, in a process that forks the fits. What goes wrong
+    is left to the fits, which report it.
+    """
+    with contextlib.suppress(Exception):
+        prepare = getattr(constructor_of(algorithm), "warm_up", None)
+        if callable(prepare):
+            prepare({name: value for name, value in algorithm.items() if name != "_target_"})
 
 
 def hand_over(stream: np.random.RandomState, detector: Any) -> None:

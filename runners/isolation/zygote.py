@@ -27,7 +27,7 @@ import traceback
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from results.records.record import targets, valid_text
 from runners import detectors
@@ -267,6 +267,9 @@ def _run_one(
 _imported: dict[tuple[str, ...], str | None] = {}
 """Digests of the user's own code when it was imported here, by the targets that name it."""
 
+_warmed: list[dict[str, Any]] = []
+"""Algorithms that the children find imported and compiled."""
+
 
 def _import_targets(task: Task) -> str | None:
     """Import the modules of the targets before forking: the next experiment finds them imported.
@@ -280,6 +283,10 @@ def _import_targets(task: Task) -> str | None:
             with contextlib.suppress(Exception):
                 __import__(target.rpartition(".")[0])
         _imported[named] = own_code(named).digest
+    algorithm = task.config["algorithm"]
+    if algorithm not in _warmed:
+        _warmed.append(algorithm)
+        detectors.warm_up(algorithm)
     return _imported[named]
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from pyod.models.knn import KNN
@@ -73,3 +76,30 @@ def test_scores_that_are_not_finite_are_refused() -> None:
     repeated = np.repeat(np.eye(3), 20, axis=0)
     with pytest.raises(ValueError, match="PyOD's ABOD gives training points scores that"):
         PyODDetector("ABOD").fit(repeated)
+
+
+@pytest.mark.parametrize("name", ["HBOS", "ECOD", "COPOD"])
+def test_what_numba_compiles_is_compiled_before_the_first_fit(name: str) -> None:
+    # A process of its own: here the kernels may have been compiled by another test.
+    program = f"""
+import sys
+import subprocess
+import sys
+
+import numpy as np
+from baselines import PyODDetector
+from baselines.pyod_detector import _kernels, find_detector
+PyODDetector.warm_up({{"detector": {name!r}}})
+kernels = _kernels(sys.modules[find_detector({name!r}).__module__])
+before = [len(kernel.signatures) for kernel in kernels]
+PyODDetector({name!r}).fit(np.eye(20)).score_samples(np.eye(20))
+assert sum(before) and before == [len(kernel.signatures) for kernel in kernels], before
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_kernels_that_start_threads_are_not_run_before_a_fork(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(PyODDetector, "fit", lambda *_: pytest.fail("fitted"))
+    PyODDetector.warm_up({"detector": "QMCD"})

@@ -350,6 +350,27 @@ def test_the_legacy_generator_draws_resize_and_bootstrap_in_turn():
     np.testing.assert_array_equal(train, table[stream.choice(80, 80, replace=True)])
 
 
+@pytest.mark.parametrize("n_rows", [200, 1500, 12_000])
+def test_adbench_s_splits_are_those_of_its_script(n_rows):
+    made = dataset(n_rows - n_rows // 10, n_rows // 10)
+    protocol = compose(["protocol=adbench", "setting=outlier"])["protocol"]
+    # As ADBench's data generator does it, on NumPy's global generator.
+    np.random.seed(2)  # noqa: NPY002
+    X, y = made.X, made.y
+    if n_rows < 1000:
+        drawn = np.random.choice(np.arange(n_rows), 1000, replace=True)  # noqa: NPY002
+        X, y = X[drawn], y[drawn]
+    elif n_rows > 10_000:
+        drawn = np.random.choice(np.arange(n_rows), 10_000, replace=False)  # noqa: NPY002
+        X, y = X[drawn], y[drawn]
+    train, test, _, labels = train_test_split(X, y, test_size=0.3, shuffle=True, stratify=y)
+    scaler = MinMaxScaler().fit(train)
+    split = split_of(made, protocol=protocol, split=1)
+    np.testing.assert_allclose(split.X_train, scaler.transform(train), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(split.X_test, scaler.transform(test), rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(split.y_test, labels)
+
+
 def test_the_first_normal_rows_train():
     made = dataset(41, 9)
     cut = {"kind": "in_order", "of": "normal", "train_size": 0.5, "rounding": "half_even"}

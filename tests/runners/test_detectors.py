@@ -1,10 +1,12 @@
 """Building detectors from YAML, and what counts as scores."""
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
 from ocrf import OneClassRF
-from runners.detectors import DetectorError, asks_for_labels, build, check_scores
+from runners.detectors import DetectorError, asks_for_labels, build, check_scores, warm_up
 from tests.faults.detectors import WantsLabels
 
 
@@ -143,3 +145,21 @@ def test_equal_scores_of_points_outside_the_box_name_the_parameter():
         check_scores(outside, 20, forest)
     with pytest.raises(DetectorError, match=r"equal \(1\)$"):
         check_scores([1.0, 1.0], 2, OneClassRF())
+
+
+class Prepared:
+    """Remembers what it was prepared with."""
+
+    seen: ClassVar[list[dict]] = []
+
+    @classmethod
+    def warm_up(cls, given):
+        cls.seen.append(given)
+        raise RuntimeError("the fit says it")
+
+
+def test_a_class_may_prepare_its_fits_and_what_fails_then_is_left_to_them():
+    warm_up({"_target_": f"{__name__}.Prepared", "k": 3})
+    warm_up({"_target_": "sklearn.svm.OneClassSVM"})
+    warm_up({"_target_": "no.such.Class"})
+    assert Prepared.seen == [{"k": 3}]
