@@ -66,7 +66,7 @@ faults: $(INSTALLED) ## Break experiments in every way the runner must survive, 
 	$(PY) -m tests.faults $(ARGS)
 
 test: $(INSTALLED) ## Run the whole test suite
-	$(PY) -m pytest --numprocesses $(JOBS) --dist loadfile $(TESTS)
+	$(PY) -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder $(TESTS)
 
 test-minimum: ## Test the estimator against the oldest versions that pyproject.toml allows
 	$(PYTHON) -m venv --clear $(VENV)-minimum

@@ -21,6 +21,15 @@ def pytest_configure(config: pytest.Config) -> None:
         drop_stale_kernels()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest.
+
+    The last file of a run is one worker's alone, and the tests of faults take minutes.
+    """
+    items.sort(key=lambda item: item.path.name != "test_faults.py")
+
+
 @pytest.fixture(scope="session")
 def data_home() -> Path:
     """Return the folder of all twelve data sets, or skip the test that needs it."""

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import scikit_posthocs as sp
 from scipy import stats
-from statsmodels.stats.multitest import multipletests
 
 from results.aggregate import in_order
 from results.metrics import METRICS
@@ -206,7 +205,13 @@ def holm(p_values: np.ndarray) -> np.ndarray:
     >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
     [0.03, 0.06, 0.06]
     """
-    return np.asarray(multipletests(p_values, method="holm")[1])
+    # Not statsmodels.stats.multitest.multipletests: each of its calls collects the garbage of the
+    # whole process, which was half of the time of a document with hundreds of tests.
+    order = np.argsort(p_values)
+    stepped = np.maximum.accumulate(p_values[order] * np.arange(len(p_values), 0, -1))
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted
 
 
 def win_tie_loss(values: pd.DataFrame, metric: str, digits: int = TIE_DIGITS) -> pd.DataFrame:
