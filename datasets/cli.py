@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
-from hydra.errors import HydraException, MissingConfigException
-from omegaconf.errors import OmegaConfBaseException
 from rich.console import Console
 from rich.logging import RichHandler
 from rich.markup import escape
@@ -25,8 +25,28 @@ from datasets.digest import table_digest
 from datasets.errors import DataError, DataUnavailable, WrongContent
 from datasets.home import DataHome
 from datasets.loading import Loader
+from datasets.mistakes import MISUSE, in_words
+from datasets.own_folders import is_own
 from datasets.sources import NETWORK
 from datasets.strict import suggestion
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A data set that the command line names, where it comes from, and its YAML file."""
+
+    definition: Definition
+    access: Access
+    file: Path | None = None
+
+    @classmethod
+    def from_groups(cls, groups: Mapping[str, Any], dataset: Mapping[str, Any]) -> Asked:
+        """Check the definition of a data set, with the other groups of the configuration."""
+        try:
+            definition = Definition.from_mapping(dataset)
+        except DataError as error:
+            raise _with_file(error, groups["file"]) from error
+        return cls(definition, Access.from_mapping(groups["data"]), groups["file"])
 
 
 @dataclass(frozen=True)
@@ -71,15 +91,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(message)s", handlers=[handler])
     try:
         return command(words, console)
-    except MissingConfigException as error:
-        said = f"there is no {error.missing_cfg_file}; there are {', '.join(error.options or ())}"
-    except (DataError, HydraException, OmegaConfBaseException) as error:
-        said = " ".join(str(error).split())
+    except DataError as error:
+        said = str(error)
+    except MISUSE as error:
+        said = in_words(error)
     console.print(f"[red]{escape(said)}[/]", soft_wrap=True)
     return 2
 
 
-def _configurations(overrides: Sequence[str]) -> list[tuple[Definition, Access]]:
+def _configurations(overrides: Sequence[str]) -> list[Asked]:
     """Return the data sets that overrides name, all of the paper's by default.
 
     ``dataset=`` takes several names, and the name of a collection for all of its members.
@@ -87,34 +107,42 @@ def _configurations(overrides: Sequence[str]) -> list[tuple[Definition, Access]]
     named = [word for word in overrides if word.startswith("dataset=")]
     if not named:
         composed = [compose([f"dataset={name}", *overrides]) for name in published_names()]
-    else:
-        others = [word for word in overrides if word not in named]
-        composed = []
-        for name in named[-1].partition("=")[2].strip("'\"").split(","):
-            first = compose([f"dataset={name}", *others])
-            content = first["dataset"].pop("collection", None)
-            members = [] if content is None else members_of(name, overrides)
-            composed += [first | {"dataset": dict(member)} for member in members] or [first]
-    return [
-        (Definition.from_mapping(cfg["dataset"]), Access.from_mapping(cfg["data"]))
-        for cfg in composed
-    ]
+        return [Asked.from_groups(groups, groups["dataset"]) for groups in composed]
+    others = [word for word in overrides if word not in named]
+    asked = []
+    for name in named[-1].partition("=")[2].strip("'\"").split(","):
+        groups = compose([f"dataset={name}", *others])
+        definitions = [groups["dataset"]]
+        if "collection" in (groups["dataset"] or {}):
+            definitions = list(members_of(name, overrides).values())
+        asked += [Asked.from_groups(groups, definition) for definition in definitions]
+    return asked
 
 
-def _load(definition: Definition, access: Access, *, check: bool = True) -> Outcome:
+def _with_file(error: DataError, file: Path | None) -> DataError:
+    """Name the YAML file of the user's own that a mistake is in."""
+    return type(error)(f"{file}: {error}") if is_own(file) else error
+
+
+def _load(
+    asked: Asked, *, check: bool = True, tell: Callable[[str], None] | None = None
+) -> Outcome:
     try:
-        return Outcome(definition, Loader(definition, access, check=check).load())
-    except (DataUnavailable, DataError) as problem:
-        return Outcome(definition, problem=problem)
+        loader = Loader(asked.definition, asked.access, tell, check=check)
+        return Outcome(asked.definition, loader.load())
+    except DataUnavailable as problem:
+        return Outcome(asked.definition, problem=problem)
+    except DataError as error:
+        return Outcome(asked.definition, problem=_with_file(error, asked.file))
 
 
 def show(overrides: Sequence[str], console: Console) -> int:
     """Print every data set beside Table 1; servers are asked only for a source that is forced."""
     outcomes = []
-    for definition, access in _configurations(overrides):
-        if access.source not in NETWORK:
-            access = access.asking_no_server()
-        outcomes.append(_load(definition, access))
+    for asked in _configurations(overrides):
+        if asked.access.source not in NETWORK:
+            asked = replace(asked, access=asked.access.asking_no_server())
+        outcomes.append(_load(asked))
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     for heading in ("data set", "rows", "features", "anomalies", "Table 1", "source", ""):
         numeric = heading in ("rows", "features", "anomalies")
@@ -196,25 +224,20 @@ def fetch(overrides: Sequence[str], console: Console) -> int:
         TimeElapsedColumn(),
         TextColumn("{task.fields[now]}"),
     )
-    DataHome(configurations[0][1].home).sweep()
+    home = configurations[0].access.home
+    DataHome(home).sweep()
     with Progress(*columns, console=console) as bar:
         task = bar.add_task("data sets", total=len(configurations), now="")
-        for definition, access in configurations:
-            bar.update(task, description=definition.name, now="")
-
-            def tell(what: str) -> None:
-                bar.update(task, now=what)
-
-            try:
-                dataset = Loader(definition, access, tell).load()
-            except (DataUnavailable, DataError) as problem:
-                failed.append(problem)
-                bar.console.print(_told(problem), soft_wrap=True)
-            else:
-                bar.console.print(f"{definition.name}: {dataset.origin}")
+        for asked in configurations:
+            bar.update(task, description=asked.definition.name, now="")
+            outcome = _load(asked, tell=lambda what: bar.update(task, now=what))
+            if outcome.problem is not None:
+                failed.append(outcome.problem)
+                bar.console.print(_told(outcome.problem), soft_wrap=True)
+            elif outcome.dataset is not None:
+                bar.console.print(f"{asked.definition.name}: {outcome.dataset.origin}")
             bar.advance(task)
         bar.update(task, description="done", now="")
-    home = configurations[0][1].home
     if hints := [problem.hint for problem in failed if isinstance(problem, DataUnavailable)]:
         console.print(hints[0], soft_wrap=True)
     console.print(
@@ -226,13 +249,13 @@ def fetch(overrides: Sequence[str], console: Console) -> int:
 
 def digest(overrides: Sequence[str], console: Console) -> int:
     """Print the key `expected` for the data set as it is loaded, checked or not."""
-    for definition, access in _configurations(overrides):
-        outcome = _load(definition, access, check=False)
+    for asked in _configurations(overrides):
+        outcome = _load(asked, check=False)
         if outcome.dataset is None:
             raise DataError(str(outcome.problem))
         X, y = outcome.dataset.X, outcome.dataset.y
         print(
-            f"{definition.name}: {{samples: {X.shape[0]}, features: {X.shape[1]}, "
+            f"{asked.definition.name}: {{samples: {X.shape[0]}, features: {X.shape[1]}, "
             f"anomalies: {int(y.sum())}, digest: {table_digest(X, y)}, "
             f"ordered_digest: {outcome.dataset.ordered_digest}}}"
         )

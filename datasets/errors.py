@@ -14,6 +14,10 @@ def listed(names: Sequence[str]) -> str:
     return f"{shown} and {len(names) - _LISTED} more" if len(names) > _LISTED else shown
 
 
+class UsageError(Exception):
+    """The command or the configuration is wrong; the message says what would be right."""
+
+
 class DataError(ValueError):
     """A data set, or the YAML that describes it, is not usable: the message says where and why."""
 

@@ -66,11 +66,13 @@ def display_name(label: str) -> str:
 
     >>> display_name("LOF"), display_name("LOF(n_neighbors=5)")
     ('LOF, own', 'LOF, own (n_neighbors=5)')
+    >>> display_name("lof_")
+    'lof_'
     """
     if label.endswith(LABELLED):
         return display_name(label.removesuffix(LABELLED)) + LABELLED
     name, parenthesis, variant = label.partition("(")
-    base, _, suffix = name.partition("_")
+    base, _, suffix = name.partition("_") if not name.endswith("_") else (name, "", "")
     printed = PAPER_ALGORITHMS.get(base, name)
     if name.strip() in PAPER_ALGORITHMS.values():
         printed = f"{name.strip()}, own"

@@ -15,15 +15,16 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 
 from datasets import collections
+from datasets.errors import UsageError
+from datasets.mistakes import MISUSE, in_words, parse_overrides
+from datasets.own_folders import check_files, own_folders
 from runners import launcher
 from runners.composition import Composed, Composer
 from runners.configuration import CellFactory
 from runners.grid import run_grid
 from runners.isolation.pool import POOL
 from runners.kernels import drop_stale_kernels
-from runners.mistakes import MISUSE, in_words, parse_overrides
-from runners.own_folders import check_names, own_folders, unreadable
-from runners.summary import Summary, UsageError
+from runners.summary import Summary
 
 ROOT = Path(__file__).resolve().parents[1]
 USAGE_ERROR = 2
@@ -102,16 +103,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def said_in_words(arguments: Sequence[str]) -> Iterator[None]:
     """Check a command line, and turn what Hydra finds wrong with it into a `Misuse`."""
     flags = _flags(arguments)
-    folders: list[Path] = []
     try:
-        folders += own_folders(flags, parse_overrides([a for a in arguments if a not in flags]))
-        check_names(folders)
+        folders = own_folders(flags, parse_overrides([a for a in arguments if a not in flags]))
+        check_files(folders)
         collections.register(folders)
         yield
-    except UnicodeDecodeError as error:
-        for words in unreadable(folders):
-            raise Misuse(words) from error
-        raise
     except MISUSE as error:
         raise Misuse(in_words(error)) from error
 

@@ -22,7 +22,9 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from datasets import collections
-from runners.summary import UsageError
+from datasets.errors import UsageError
+from datasets.mistakes import in_words
+from datasets.own_folders import file_of
 
 _OVERRIDE = re.compile(r"(?:\+\+|\+|~)?(\w+)(?:[./][\w./]+)?(?:=.*)?", re.DOTALL)
 
@@ -64,11 +66,7 @@ class Composed:
 
     def file_of(self, group: str) -> Path | None:
         """Return the YAML file of the chosen option of a group; None if none was chosen."""
-        choice = self.choices.get(group)
-        for folder in self.folders if choice else ():
-            if (path := folder / group / f"{choice}.yaml").is_file():
-                return path
-        return None
+        return file_of(self.folders, group, self.choices.get(group))
 
     def resolved(self) -> Plain:
         """Return the configuration with its interpolations resolved.
@@ -84,8 +82,7 @@ class Composed:
                 OmegaConf.create(open_ones), resolve=True, throw_on_missing=True
             )
         except OmegaConfBaseException as error:
-            reason = str(error).partition("\n")[0]
-            raise UsageError(f"{error.full_key}: {reason}") from error
+            raise UsageError(in_words(error)) from error
         assert isinstance(resolved, dict)
         return self.unresolved | {str(name): value for name, value in resolved.items()}
 

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
 
 from datasets import DataError, content_key
+from datasets.errors import UsageError
+from datasets.own_folders import check_dataset_name, is_own
 from datasets.protocols import indices_key, protocol_from, with_stream
 from datasets.strict import Invalid
-from results.records.record import targets
-from results.records.validation import name_error
+from results.records.record import Record, targets
+from results.records.validation import LONGEST_VARIANT, error_in, name_error
 from runners.composition import Composed, Composer, Plain
 from runners.experiment import Cell
 from runners.own_code import own_code
-from runners.own_folders import CONF
 from runners.schema import GROUPS, checked, ignored
-from runners.summary import UsageError
+from runners.variants import variant_of
 
-_ABSENT = object()
-_LONGEST_VALUE = 40  # characters of a value in a label
+# What labels are put together with, and the mark of algorithms that were given labels.
+_NOT_IN_ALGORITHMS = re.compile(r"[(),=\u2021]")
 
 
 class CellFactory:
@@ -97,19 +96,20 @@ class CellFactory:
         algorithm = str(composed.choices.get("algorithm") or "algorithm")
         resolved = _with_stream(resolved, algorithm)
         variant = self._variant(composed, algorithm, resolved["algorithm"])
-        _check_name(composed, resolved["dataset"])
-        names = {group: resolved[group].get("name") for group in GROUPS if group != "algorithm"}
-        for group, name in (names | {"algorithm": algorithm}).items():
-            if isinstance(name, str) and (wrong := name_error(name)):
-                raise UsageError(f"the name of a {group} is part of file names: {wrong}")
+        _check_names(composed, resolved, algorithm)
+        dataset = str(resolved["dataset"].get("name"))
+        check_dataset_name(
+            dataset, str(composed.choices.get("dataset")), composed.file_of("dataset")
+        )
         try:
             content = self._content(resolved["dataset"])
         except DataError as error:
             file = composed.file_of("dataset")
-            own = file is not None and not file.is_relative_to(CONF)
-            raise UsageError(f"{file}: {error}" if own else str(error)) from error
-        indices = self._indices(resolved["protocol"].get("indices"), str(names["dataset"]))
-        return Cell(algorithm, variant, resolved, content, self._code(resolved), indices)
+            raise UsageError(f"{file}: {error}" if is_own(file) else str(error)) from error
+        indices = self._indices(resolved["protocol"].get("indices"), dataset)
+        cell = Cell(algorithm, variant, resolved, content, self._code(resolved), indices)
+        _check_record(cell)
+        return cell
 
     def _checked(self, composed: Composed, resolved: Plain) -> Plain:
         text = str(composed.unresolved)
@@ -143,8 +143,7 @@ class CellFactory:
 
     def _variant(self, composed: Composed, name: str, resolved: Plain) -> str:
         """Return the parameters that differ from the YAML's own, as ``"a=1,b=2"``."""
-        own = self._own_parameters(composed, name)
-        return ",".join(f"{key}={value}" for key, value in sorted(_differences(own, resolved)))
+        return variant_of(self._own_parameters(composed, name), resolved)
 
     def _own_parameters(self, composed: Composed, name: str) -> Plain:
         """Return an algorithm's parameters as its YAML has them, interpolations unresolved.
@@ -180,20 +179,47 @@ def _with_file(composed: Composed, mistake: str) -> str:
         else re.split(r"\W", mistake)[0]
     )
     file = composed.file_of(group)
-    return mistake if file is None or file.is_relative_to(CONF) else f"{file}: {mistake}"
+    return f"{file}: {mistake}" if is_own(file) else mistake
 
 
-def _check_name(composed: Composed, dataset: Plain) -> None:
-    """Refuse data of the user's own under the name of a data set that the project has."""
-    file, name = composed.file_of("dataset"), str(dataset.get("name"))
-    taken = CONF / "dataset" / f"{name}.yaml"
-    if file is None or file == taken or not taken.is_file():
-        return
-    if not file.is_relative_to(CONF) or file.stem == "custom":
+def _check_names(composed: Composed, resolved: Plain, algorithm: str) -> None:
+    """Refuse names that no file or label can have, and names unlike those of their files."""
+    names = {group: resolved[group].get("name") for group in GROUPS if group != "algorithm"}
+    for group, name in (names | {"algorithm": algorithm}).items():
+        if isinstance(name, str) and (wrong := name_error(name)):
+            raise UsageError(f"the name of a {group} is part of file names: {wrong}")
+    if found := _NOT_IN_ALGORITHMS.search(algorithm):
         raise UsageError(
-            f"{file}: the name {name!r} is that of {taken}; records and tables could not tell the "
-            "two apart: give the data set another name"
+            f"{composed.file_of('algorithm')}: the name holds {found.group()!r}, which labels put "
+            "between an algorithm and its parameters: give the file another name"
         )
+    for group in ("protocol", "setting"):
+        name, choice = str(names[group]), composed.choices.get(group)
+        stem = str(choice).rpartition("/")[2]
+        if choice is not None and name != stem and not name.startswith(f"{stem}_"):
+            raise UsageError(
+                f"{composed.file_of(group)}: {group}.name is {name!r}; it is that of the file, "
+                f"{stem!r}, or begins with {stem + '_'!r}"
+            )
+
+
+def _check_record(cell: Cell) -> None:
+    """Refuse what a record could not hold: whoever reads records would leave it out."""
+    if (length := len(cell.variant)) > LONGEST_VARIANT:
+        raise UsageError(
+            f"algorithm={cell.algorithm}: the parameters that differ from its file make a label of "
+            f"{length} characters, and {LONGEST_VARIANT} are the most; write them into a file of "
+            "their own"
+        )
+    record = Record(
+        *(cell.key(0), cell.dataset, cell.algorithm, cell.variant, cell.setting, cell.protocol),
+        *(cell.seed, 0, "skipped"),
+        config=dict(cell.config),
+    )
+    plain = record.to_dict()
+    del plain["format"]
+    if error := error_in(plain):
+        raise UsageError(f"no record can hold this experiment: {error.removeprefix('config.')}")
 
 
 def _check_apart(seen: dict[str, tuple[str, str]], composed: Composed, cell: Cell) -> None:
@@ -224,49 +250,3 @@ def _is_template(composed: Composed, resolved: Plain, choice: str) -> bool:
         return True
     taken = [name for name, v in written.items() if isinstance(v, str) and v.startswith("${")]
     return bool(taken) and all(resolved[group][name] is None for name in taken)
-
-
-def _differences(own: Any, given: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield where two nested configurations differ, as dotted names and short values.
-
-    Only what differs is named: ``steps.1.1.n_estimators`` of a pipeline, not the whole of it.
-    """
-    if _alike(own, given):
-        before, after = _items(own), _items(given)
-        for key in before | after:
-            if before.get(key, _ABSENT) != after.get(key, _ABSENT):
-                name = f"{prefix}.{key}" if prefix else key
-                yield from _differences(before.get(key, _ABSENT), after.get(key, _ABSENT), name)
-    else:
-        yield prefix, _brief(given)
-
-
-def _alike(own: Any, given: Any) -> bool:
-    """Whether both are mappings that build the same class, or lists of the same length."""
-    if isinstance(own, dict) and isinstance(given, dict):
-        return bool(own.get("_target_") == given.get("_target_"))
-    return isinstance(own, list) and isinstance(given, list) and len(own) == len(given)
-
-
-def _items(value: dict[str, Any] | list[Any]) -> dict[str, Any]:
-    pairs = value.items() if isinstance(value, dict) else enumerate(value)
-    return {str(key): item for key, item in pairs}
-
-
-def _brief(value: Any) -> str:
-    """Return a value as it stands in a label; of what is long or nested a digest of it."""
-    if value is _ABSENT:
-        return "absent"
-    if isinstance(value, bool) or value is None:
-        return {True: "true", False: "false", None: "null"}[value]
-    text = str(value)
-    flat = not isinstance(value, dict) and (
-        not isinstance(value, list) or not any(isinstance(item, dict | list) for item in value)
-    )
-    if flat and len(text) <= _LONGEST_VALUE:
-        return text
-    name = "list" if isinstance(value, list) else text[:_LONGEST_VALUE]
-    if isinstance(value, dict):
-        name = str(value.get("_target_", "mapping")).rpartition(".")[2]
-    digest = hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
-    return f"{name}~{digest[:6]}"

@@ -18,10 +18,10 @@ from typing import Any
 
 from joblib import cpu_count, parallel_config
 
+from datasets.errors import UsageError
 from runners import cluster
 from runners.cluster import Needs
 from runners.locks import FOLDER
-from runners.summary import UsageError
 from runners.supervise import Run
 
 ROOT = Path(__file__).resolve().parents[1]

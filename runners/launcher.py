@@ -22,13 +22,14 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
 from datasets import collections
+from datasets.errors import UsageError
 from datasets.strict import suggestion
 from runners.composition import Composer
 from runners.configuration import CellFactory
 from runners.experiment import Cell
 from runners.grid import run_grid
 from runners.preflight import check_inputs
-from runners.summary import Summary, UsageError, counted
+from runners.summary import Summary, counted
 
 SUMMARIES: list[Summary] = []
 """The summaries of this process' runs: Hydra hands no return value to the command line."""

@@ -6,13 +6,13 @@ import uuid
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from datasets.errors import UsageError
+from datasets.own_folders import CONF
 from results.records.files import write_atomically
 from runners.experiment import Cell, Limits
 from runners.isolation.messages import Check, Load
 from runners.isolation.pool import POOL
 from runners.locks import FOLDER
-from runners.own_folders import CONF
-from runners.summary import UsageError
 
 
 def check_inputs(cells: Iterable[Cell]) -> None:

@@ -15,10 +15,6 @@ def counted(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
-class UsageError(Exception):
-    """The command or the configuration is wrong; the message says what would be right."""
-
-
 @dataclass
 class Summary:
     """The summary of a run.

@@ -25,6 +25,7 @@ _NOT_IN_NAMES: Final = re.compile(r"[/\\\x00-\x1f\x7f\u2028\u2029]")
 _ROUNDING: Final = 1e-12
 #: Of a label; columns and folders are named by it.
 LONGEST_VARIANT: Final = 2000
+_LONGEST_NAME: Final = 500
 _DEEPEST: Final = 50  # levels of lists and groups within a field
 
 
@@ -39,6 +40,8 @@ def name_error(name: str) -> str | None:
     """
     if not name.strip() or name != name.strip():
         return f"{name!r} is empty, or begins or ends with white space"
+    if len(name) > _LONGEST_NAME:
+        return f"{name[:20]!r}... has {len(name)} characters, and {_LONGEST_NAME} are the most"
     if found := _NOT_IN_NAMES.search(name):
         return f"{name!r} holds {found.group()!r}"
     return text_error(name)
@@ -99,7 +102,7 @@ def _curve(text: str) -> str:
     return text
 
 
-Name = Annotated[str, AfterValidator(_name), Field(max_length=500)]
+Name = Annotated[str, AfterValidator(_name)]
 Text = Annotated[str, AfterValidator(_text)]
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)] | None

@@ -89,7 +89,7 @@ def test_digest(home, capsys):
 @pytest.mark.parametrize(
     ("word", "said"),
     [
-        ("dataset=pma", "there is no dataset/pma; there are adbench, .*pendigits"),
+        ("dataset=pma", "Could not find 'dataset/pma'; there are adbench, .*did you mean 'pima'"),
         ("dataset=adbench/cardoi", "no data set 'cardoi'; did you mean cardio"),
         ("dataset=pima dataset.taget=x", "taget"),
         ("data.timeuot=3", "timeuot"),
@@ -101,6 +101,68 @@ def test_a_mistyped_word_is_said_in_one_line(word, said, home, capsys):
     out = capsys.readouterr().out
     assert out.count("\n") == 1
     assert re.search(said, out)
+
+
+@pytest.mark.parametrize("command", ["show", "fetch", "digest"])
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("name: pima\npath: {0}\nanomalies: [1]\n", "own.yaml: the name 'pima' is that of"),
+        ("name: own\npathh: {0}\n", "own.yaml: data set 'own': unknown key 'pathh'"),
+        ("name: [1\n", "own.yaml, line 2, column 1: not YAML: "),
+        ("name: caf\udce9\n", "own.yaml: byte 9 is not UTF-8"),
+        ("name: own\npath: ${{nowhere}}\n", "Interpolation key 'nowhere' not found"),
+        ("name: x\ncollection: {{pathh: 1}}\n", "own.yaml: unknown key collection.pathh"),
+        (
+            "collection: {{path: '{1}/{{member}}.csv', names: '{{member}}'}}\nanomalies: [1]\n",
+            "own.yaml: the name 'pima' is that of",
+        ),
+    ],
+)
+def test_mistakes_in_a_user_s_file_name_the_file(command, content, words, home, tmp_path, capsys):
+    table = tmp_path / "pima.csv"
+    table.write_text("a,label\n1,0\n2,1\n")
+    path = tmp_path / "mine" / "dataset" / "own.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content.format(table, tmp_path).encode(errors="surrogateescape"))
+    assert main([command, "dataset=own", f"hydra.searchpath=[file://{tmp_path}/mine]"]) == 2
+    out = capsys.readouterr().out
+    assert words in out
+    assert out.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["show", "digest"])
+def test_a_table_that_does_not_fit_names_the_file_that_describes_it(
+    command, home, tmp_path, capsys
+):
+    table = tmp_path / "mine.csv"
+    table.write_text("a,label\n1,0\nx,1\n")
+    path = tmp_path / "mine" / "dataset" / "own.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(f"name: own\npath: {table}\nanomalies: [1]\n")
+    assert main([command, "dataset=own", f"hydra.searchpath=[file://{tmp_path}/mine]"]) == 2
+    assert f"{path}: data set 'own': 1 of 1 columns" in capsys.readouterr().out
+
+
+def test_a_file_that_the_project_s_would_shadow_is_refused(home, tmp_path, capsys):
+    path = tmp_path / "mine" / "dataset" / "pima.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text("name: mine\n")
+    assert main(["dataset=wilt", f"hydra.searchpath=[file://{tmp_path}/mine]"]) == 2
+    assert f"{path}; only the first would be used" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("dataset=40685", "dataset=custom data.openml=40685"),
+        ("data.path=/a=b.csv", "write 'data.path=\"/a=b.csv\"'"),
+        ("hydra.searchpath=[/nowhere]", "there is no folder /nowhere"),
+    ],
+)
+def test_overrides_are_read_as_the_runners_read_them(word, said, home, capsys):
+    assert main(["dataset=pima", word] if "dataset" not in word else [word]) == 2
+    assert said in capsys.readouterr().out
 
 
 def test_fetch_fills_the_home_and_names_what_it_cannot_have(

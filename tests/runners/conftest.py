@@ -88,3 +88,31 @@ def composed(monkeypatch):
 @pytest.fixture(params=[0, 1])
 def rng(request):
     return np.random.default_rng(request.param)
+
+
+@pytest.fixture
+def refusal(tmp_path, capsys):
+    """Return a function that returns the single line that a command line is refused with."""
+
+    def refuse(*arguments):
+        assert app.main([*arguments, f"output={tmp_path / 'output'}"]) == app.USAGE_ERROR
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert not (tmp_path / "output").exists()
+        [line] = said.err.splitlines()
+        return line
+
+    return refuse
+
+
+@pytest.fixture
+def own_group(tmp_path):
+    """Return a function that writes a YAML file of a user's group, and the override to find it."""
+
+    def write(name, text):
+        path = tmp_path / "mine" / f"{name}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return f"hydra.searchpath=[file://{tmp_path / 'mine'}]"
+
+    return write

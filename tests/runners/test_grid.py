@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
+from datasets.errors import UsageError
 from results.records.store import RecordStore
 from runners import grid
 from runners.grid import run_grid
 from runners.isolation.pool import POOL
 from runners.schedule import make_plan
-from runners.summary import UsageError
 
 FOREST = "sklearn.ensemble.IsolationForest"
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from datasets.errors import UsageError
 from runners.grid import run_grid
 from runners.isolation.pool import POOL
 from runners.preflight import check_inputs
-from runners.summary import UsageError
 
 
 @pytest.fixture

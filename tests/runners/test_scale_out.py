@@ -10,11 +10,11 @@ from dataclasses import replace
 import cloudpickle
 import pytest
 
+from datasets.errors import UsageError
 from results.records.store import RecordStore
 from runners import cluster
 from runners import dask as dask_module
 from runners.cluster import Needs
-from runners.summary import UsageError
 from tests.faults.sandbox import Sandbox
 
 

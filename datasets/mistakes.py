@@ -17,8 +17,8 @@ from hydra.errors import HydraException, MissingConfigException, OverrideParseEx
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
+from datasets.errors import UsageError
 from datasets.strict import suggestion
-from runners.summary import UsageError
 
 GROUPS = ("dataset", "algorithm", "setting", "protocol", "runner", "grid")
 _KEY = re.compile(r"[~+]{0,2}[\w./@:-]+")
@@ -129,6 +129,8 @@ def in_words(error: BaseException) -> str:
             return _mistyped(error, key)
         if (where := re.match(r"In '[^']*': ", text)) and key.startswith("hydra."):
             return where[0] + _of_hydra_s(text, key)
+        if isinstance(error, OmegaConfBaseException):
+            return f"{key}: {text.partition(chr(10))[0]}"
     return text
 
 

@@ -1,0 +1,155 @@
+"""Folders of a user's own groups, beside the project's `conf`, and the names that are taken there.
+
+Who composes a configuration, to run experiments or to look at data, holds it to the same rules.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from hydra.core.override_parser.types import Override
+
+from datasets import collections
+from datasets.collections import CONF
+from datasets.errors import UsageError
+from datasets.mistakes import GROUPS
+
+
+def own_folders(flags: Sequence[str], overrides: Sequence[Override]) -> list[Path]:
+    """Return the folders that ``--config-dir`` and ``hydra.searchpath`` name.
+
+    Raises
+    ------
+    UsageError
+        If one does not exist.
+    """
+    found = []
+    for where, text in _named(flags, overrides):
+        folder = _folder(text)
+        if folder is None or not folder.is_dir():
+            raise UsageError(f"{where}: there is no folder {text}")
+        found.append(folder)
+    return found
+
+
+def _named(flags: Sequence[str], overrides: Sequence[Override]) -> Iterator[tuple[str, str]]:
+    for flag, following in itertools.pairwise([*flags, ""]):
+        name, equals, value = flag.partition("=")
+        if name in ("--config-dir", "-cd"):
+            yield "--config-dir", value if equals else following
+    for override in overrides:
+        given = getattr(override, "_value", None)
+        if override.key_or_group == "hydra.searchpath" and isinstance(given, list):
+            for item in given:
+                yield "hydra.searchpath", str(item)
+
+
+def _folder(text: str) -> Path | None:
+    scheme, separator, rest = text.partition("://")
+    if separator and scheme == "pkg":
+        try:
+            spec = importlib.util.find_spec(rest.replace("/", "."))
+        except ImportError:
+            return None
+        for folder in (spec and spec.submodule_search_locations) or ():
+            return Path(folder)
+        return None
+    return Path(rest if separator else text)
+
+
+def check_files(folders: Sequence[Path]) -> None:
+    """Check that each file in the user's folders is text, and has no name of another in its group.
+
+    Hydra takes the first file of a name that it finds, the project's before a user's, and would say
+    nothing.
+
+    Raises
+    ------
+    UsageError
+        Naming the file, or both files.
+    """
+    known: dict[tuple[str, str], Path] = {}
+    for folder in dict.fromkeys(path.resolve() for path in (CONF, *folders)):
+        for group in GROUPS:
+            for path in sorted((folder / group).rglob("*.yaml")):
+                name = path.relative_to(folder / group).with_suffix("").as_posix()
+                first = known.setdefault((group, name), path)
+                if first != path:
+                    raise UsageError(
+                        f"two files are {group}={name}, {first} and {path}; only the first would "
+                        "be used: rename the second"
+                    )
+                if folder != CONF:
+                    _check_text(path)
+
+
+def _check_text(path: Path) -> None:
+    try:
+        path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        words = f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8"
+        raise UsageError(words) from error
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+
+
+def file_of(folders: Iterable[Path], group: str, choice: str | None) -> Path | None:
+    """Return the YAML file of an option of a group, or of the collection that the option is in.
+
+    Parameters
+    ----------
+    folders : iterable of Path
+        The folders of the search path, in its order.
+    group : str
+    choice : str or None
+        The option, ``"pima"`` or ``"odds/cardio"``; None if none was chosen.
+    """
+    names = [choice, choice.rpartition("/")[0]] if choice else []
+    for name, folder in itertools.product(filter(None, names), folders):
+        if (path := folder / group / f"{name}.yaml").is_file():
+            return path
+    return None
+
+
+def is_own(file: Path | None) -> bool:
+    """Tell whether a YAML file is the user's own."""
+    return file is not None and not file.is_relative_to(CONF)
+
+
+def check_dataset_name(name: str, choice: str, file: Path | None) -> None:
+    """Refuse the name of a data set of the project's for any other data.
+
+    Parameters
+    ----------
+    name : str
+        What the definition says.
+    choice : str
+        The option of the group `dataset`.
+    file : Path or None
+        Its YAML file.
+
+    Raises
+    ------
+    UsageError
+    """
+    path = CONF / "dataset" / f"{name}.yaml"
+    owner = (name, path) if path.is_file() else _member_called(name)
+    if owner is None or owner[0] == choice:
+        return
+    raise UsageError(
+        f"{file or f'dataset={choice}'}: the name {name!r} is that of {owner[1]}; records and "
+        "tables could not tell the two apart: give the data set another name"
+    )
+
+
+def _member_called(name: str) -> tuple[str, Path] | None:
+    """Return the option and the file of the member that has a name in a collection of ours."""
+    for collection in collections.collections():
+        for member, definition in collection.members.items():
+            if definition["name"] == name:
+                option = f"{collection.name}/{member}"
+                return option, CONF / "dataset" / f"{collection.name}.yaml"
+    return None

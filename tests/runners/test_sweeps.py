@@ -1,0 +1,188 @@
+"""Sweeps, globs and grids: which cells they stand for."""
+
+import itertools
+
+import pytest
+
+
+def labels(cells):
+    return sorted(cell.label for cell in cells)
+
+
+def test_a_sweep_is_one_grid(composed):
+    cells = composed("-m", "dataset=pima,wilt", "algorithm=lof,iforest", "setting=novelty,outlier")
+    assert len(cells) == 8
+    assert len({cell.key(0) for cell in cells}) == 8
+
+
+def test_the_flag_for_a_sweep_may_stand_anywhere(composed):
+    assert len(composed("dataset=pima,wilt", "-m", "algorithm=lof")) == 2
+
+
+def test_every_data_set_but_the_template(composed):
+    cells = composed("-m", "dataset=glob(*)", "algorithm=lof")
+    names = {cell.dataset for cell in cells}
+    assert len(names) == 12
+    assert "custom" not in names
+
+
+@pytest.mark.parametrize(
+    ("grid", "protocol", "overrides", "n_cells"),
+    [
+        ("paper", "paper", [], 12 * 8 * 2),
+        ("clean", "clean", ["dataset=pima,http"], 2 * 8 * 2),
+    ],
+)
+def test_the_grids_of_the_paper(composed, grid, protocol, overrides, n_cells):
+    cells = composed(f"grid={grid}", *overrides)
+    assert len(cells) == len(set(cells)) == n_cells
+    assert {cell.protocol for cell in cells} == {protocol}
+    assert {cell.config["timeout"] for cell in cells} == {1800}
+    assert {cell.variant for cell in cells} == {""}
+
+
+def test_a_grid_sweeps_by_itself_and_takes_overrides(composed):
+    cells = composed("grid=paper", "algorithm=iforest,lof", "dataset=pima", "timeout=5")
+    assert labels(cells) == ["iforest", "iforest", "lof", "lof"]
+    assert {cell.config["timeout"] for cell in cells} == {5}
+
+
+def test_the_default_grid_needs_only_bundled_data(composed):
+    cells = composed("grid=benchmark")
+    assert {cell.dataset for cell in cells} == {
+        *("pima", "ionosphere", "spambase", "pendigits", "shuttle")
+    }
+
+
+def test_globs_leave_templates_out_until_they_are_filled_in(composed):
+    names = {cell.algorithm for cell in composed("-m", "algorithm=glob(pyod*)")}
+    assert "pyod_ecod" in names
+    assert "pyod" not in names
+    filled = composed("-m", "algorithm=glob(pyod*)", "detector=ABOD")
+    assert {cell.algorithm for cell in filled} == names | {"pyod"}
+
+
+def test_globs_match_what_lies_on_the_search_path(composed, own_group, tmp_path):
+    (tmp_path / "mine.csv").write_text("a,label\n1,0\n2,1\n")
+    own_group("dataset/s_own", f"name: s_own\npath: {tmp_path}/mine.csv\nanomalies: [1]\n")
+    search = own_group(
+        "dataset/zz_own", f"name: zz_own\npath: {tmp_path}/mine.csv\nanomalies: [1]\n"
+    )
+    found = {cell.dataset for cell in composed("-m", search, "dataset=glob(s*)")}
+    assert found == {"s_own", "shuttle", "smtp", "spambase"}
+    assert [cell.dataset for cell in composed("-m", search, "dataset=glob(zz*)")] == ["zz_own"]
+    assert len(composed("-m", "dataset=glob([a*,p*],exclude=[ad*])")) == 4
+
+
+OTHER = "_target_: sklearn.ensemble.IsolationForest\nn_estimators: 3\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        (OTHER, ["algorithm=own,lof", "timeout=5,6"]),
+        # An algorithm that changes more than itself is composed cell by cell.
+        (
+            "# @package _global_\ntimeout: 77\nalgorithm:\n  _target_: tests.faults.detectors.Healthy\n",
+            ["algorithm=own,lof"],
+        ),
+        (
+            "_target_: tests.faults.detectors.Healthy\nseed: ${seed}\nname: ${dataset.name}\n",
+            ["algorithm=own", "seed=1,2"],
+        ),
+        (
+            "_target_: tests.faults.detectors.Healthy\nname: ${hydra:runtime.choices.dataset}\n",
+            ["algorithm=own"],
+        ),
+        (
+            OTHER,
+            ["algorithm=own", "algorithm.n_estimators=3,4", "+algorithm.contamination=0.1,0.2"],
+        ),
+        (OTHER, ["algorithm=own", "data.retries=1,2", "~protocol.cap"]),
+        (OTHER, ["grid=modern", "algorithm=own", "setting=novelty"]),
+    ],
+)
+def test_a_sweep_has_the_cells_of_its_single_jobs(composed, own_group, text, arguments):
+    """What composes the parts of a sweep once must give what Hydra gives for each job."""
+    search = own_group("algorithm/own", text)
+    given = [search, "dataset=pima,wilt", *arguments]
+    swept = composed("-m", *given)
+    choices = [
+        [f"{key}={value}" for value in values.split(",")] if values else [key]
+        for key, _, values in (argument.partition("=") for argument in given[1:])
+    ]
+    single = [
+        cell
+        for job in itertools.product(*choices)
+        for cell in composed(search, *job, "hydra.mode=RUN")
+    ]
+    assert [cell.config for cell in swept] == [cell.config for cell in single]
+    assert [cell.keys for cell in swept] == [cell.keys for cell in single]
+    assert [cell.label for cell in swept] == [cell.label for cell in single]
+
+
+def test_globs_match_the_members_of_a_collection(composed, own_group, tmp_path):
+    for name in ("one", "two", "other"):
+        (tmp_path / f"{name}.csv").write_text("a,label\n1,0\n2,0\n3,1\n")
+    search = own_group(
+        "dataset/mine",
+        f"name: mine\ncollection:\n  path: {tmp_path}/{{member}}.csv\nanomalies: [1]\n",
+    )
+
+    def chosen(value):
+        return [
+            cell.dataset for cell in composed("-m", search, f"dataset={value}", "algorithm=lof")
+        ]
+
+    assert chosen("glob(mine/*)") == ["mine_one", "mine_other", "mine_two"]
+    assert chosen("glob([mine/o*,pim*],exclude=[mine/other])") == ["pima", "mine_one"]
+    assert chosen("mine/two,odds/cardio,wilt") == ["mine_two", "odds_cardio", "wilt"]
+    swept = composed("-m", search, "dataset=glob(mine/*)", "algorithm=lof,iforest", "seed=3")
+    single = [
+        composed(search, f"dataset=mine/{member}", f"algorithm={algorithm}", "seed=3")[0]
+        for member in ("one", "other", "two")
+        for algorithm in ("lof", "iforest")
+    ]
+    assert [cell.keys for cell in swept] == [cell.keys for cell in single]
+    assert [cell.config for cell in swept] == [cell.config for cell in single]
+    changed = ["dataset=glob(mine/*)", "algorithm=lof", "+dataset.min_distinct=2"]
+    assert [c.config["dataset"]["min_distinct"] for c in composed("-m", search, *changed)] == [
+        2
+    ] * 3
+    # A collection is not a data set, and a star does not reach into it.
+    assert chosen("glob([m*,o*,ad*])") == ["adult"]
+
+
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [
+        ("dataset=glob([odds/*,pimaa])", "'pimaa' matches no dataset; did you mean pima?"),
+        ("dataset=glob([ods/*,pima])", "'ods/*' matches no dataset; did you mean odds/*"),
+        ("dataset=glob([p*],exclude=[pinn])", "'pinn' excludes nothing that is included"),
+        ("dataset=glob([odds,pima])", "'odds' is a collection"),
+        ("dataset=pima,glob(wlit*)", "'wlit*' matches no dataset"),
+        ("algorithm=glob([lof,iforst])", "'iforst' matches no algorithm; did you mean iforest"),
+    ],
+)
+def test_an_entry_of_a_glob_that_matches_nothing_is_named(refusal, argument, words):
+    assert words in refusal("-m", argument)
+
+
+def test_globs_and_names_can_be_mixed(composed):
+    given = ["dataset=glob([p*,wilt]),glob(wi*),adult", "algorithm=lof"]
+    names = [cell.dataset for cell in composed("-m", *given)]
+    assert names == ["pendigits", "pima", "wilt", "adult"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("hydra:\n  mode: MULTI\n", "hydra.mode: Invalid value 'MULTI', expected one of"),
+        ("hydra:\n  sweper: 1\n", "hydra.sweper: unknown key; did you mean sweeper or sweep?"),
+    ],
+)
+def test_what_a_grid_has_wrong_in_hydra_s_keys_is_one_line(refusal, own_group, text, words):
+    search = own_group("grid/own", f"# @package _global_\n{text}")
+    line = refusal(search, "grid=own")
+    assert line.startswith("In 'grid/own': ")
+    assert words in line
