@@ -33,10 +33,10 @@ def test_the_command_writes_every_experiment_and_prints_their_means(tmp_path, ca
     monkeypatch.setattr(missing, "SHARES", (0.2,))
     arguments = ["--data", "pima", "--splits", "1", "--largest", "60", "--output", str(tmp_path)]
     assert missing.main(arguments) == 0
-    rows = list(csv.DictReader((tmp_path / "missing.csv").open()))
+    rows = list(csv.DictReader((tmp_path / "missing.csv").read_text().splitlines()))
     assert len(rows) == 2 * 2 * len(missing.METHODS)
     assert all(0 <= float(row["roc_auc"]) <= 1 for row in rows)
     first = float(rows[0]["roc_auc"])
     assert f"| novelty | all rows | 20% | {first:.3f} |" in capsys.readouterr().out
     assert missing.main(arguments) == 0
-    assert list(csv.DictReader((tmp_path / "missing.csv").open())) == rows
+    assert list(csv.DictReader((tmp_path / "missing.csv").read_text().splitlines())) == rows
