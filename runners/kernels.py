@@ -39,11 +39,11 @@ def drop_stale_kernels(packages: Iterable[Path] = PACKAGES) -> int:
     for package in packages:
         for place in _places(package):
             compiled = [*place.glob("*.nbi"), *place.glob("*.nbc")]
-            if all(path.stat().st_mtime_ns >= newest for path in compiled):
-                continue
-            # Another run may have deleted it; from a folder that cannot be written to numba takes
+            # Another run may have deleted them; from a folder that cannot be written to numba takes
             # nothing.
             with contextlib.suppress(OSError):
+                if all(path.stat().st_mtime_ns >= newest for path in compiled):
+                    continue
                 for path in compiled:
                     path.unlink(missing_ok=True)
                     dropped += 1

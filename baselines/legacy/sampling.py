@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ocrf.kernels import njit
 
 #: One more than the largest seed that a generator hands on.
 SEED_BOUND = 2**31 - 1

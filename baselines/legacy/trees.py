@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from baselines.legacy.sampling import integer_between, uniform_between
+from ocrf.kernels import njit
 
 #: A node whose impurity is no larger is a leaf.
 SMALLEST_IMPURITY = 1e-7

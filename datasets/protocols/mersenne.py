@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ocrf.kernels import njit
 
 #: Words of the state, which are also the words that one step of it makes.
 BLOCK = 624

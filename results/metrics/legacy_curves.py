@@ -8,6 +8,9 @@ values of the small data sets do not come out.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -89,7 +92,17 @@ def _interpolate(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.f
         return slope * (places - x[left]) + y[left]
 
 
-@njit(cache=True, nogil=True)
+def _compiled(function: Callable[..., Any]) -> Any:
+    """Compile a function, and keep the compiled code where numba can write to a folder."""
+    try:
+        return njit(function, cache=True, nogil=True)
+    except RuntimeError as error:
+        if "no locator available" not in str(error):
+            raise
+    return njit(function, nogil=True)
+
+
+@_compiled
 def legacy_argsort(values: NDArray[np.float64]) -> NDArray[np.int64]:
     """Sort indirectly as NumPy did by default in 2016: quicksort, with insertion in short parts.
 

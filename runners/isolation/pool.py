@@ -31,29 +31,25 @@ class Pool:
             worker = Worker(threads)
         with self._lock:
             self._busy.add(worker)
+        broken = False
         try:
             yield worker
         except (WorkerDiedError, StartError):
+            broken = True
+            raise
+        finally:
             with self._lock:
                 self._busy.discard(worker)
-            worker.close()
-            raise
-        except BaseException:
-            self._take_back(worker)
-            raise
-        else:
-            self._take_back(worker)
+                if not broken:
+                    self._free.append(worker)
+            if broken:
+                worker.close()
 
     @property
     def started(self) -> bool:
         """Whether a worker has finished starting."""
         with self._lock:
             return any(worker.started for worker in (*self._free, *self._busy))
-
-    def _take_back(self, worker: Worker) -> None:
-        with self._lock:
-            self._busy.discard(worker)
-            self._free.append(worker)
 
     def close(self) -> None:
         """End all workers."""

@@ -9,12 +9,11 @@ from typing import Any, Final
 
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.style import library
 
-#: Okabe and Ito's colours, which colour-blind readers tell apart.
-BLUE: Final = "#0072B2"
-ORANGE: Final = "#D55E00"
-GREEN: Final = "#009E73"
-PINK: Final = "#CC79A7"
+# Okabe and Ito's colours, which colour-blind readers tell apart, as matplotlib has them.
+_COLOURS = library["seaborn-v0_8-colorblind"]["axes.prop_cycle"].by_key()["color"]
+BLUE, GREEN, ORANGE, PINK = _COLOURS[:4]
 GREY: Final = "#7F7F7F"
 LIGHT: Final = "#DCE9F2"
 

@@ -1,11 +1,13 @@
 """Kernels older than their sources go, wherever numba keeps them."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 from numba.core.caching import _CacheLocator
 
-from runners.kernels import drop_stale_kernels
+from runners.kernels import ROOT, drop_stale_kernels
 
 
 @pytest.fixture
@@ -79,6 +81,39 @@ def test_kernels_that_cannot_be_removed_are_left_to_numba(package, monkeypatch):
     os.utime(package / "caller.py", (300, 300))
     monkeypatch.setattr("pathlib.Path.unlink", refuse)
     assert drop_stale_kernels([package]) == 0
+
+
+def test_kernels_that_another_run_deletes_meanwhile(package, monkeypatch):
+    listed = [*package.rglob("*.nb?")]
+    os.utime(package / "caller.py", (300, 300))
+    for path in listed:
+        path.unlink()
+    monkeypatch.setattr("pathlib.Path.glob", lambda self, pattern: iter(listed))
+    assert drop_stale_kernels([package]) == 0
+
+
+_NOWHERE = """
+import importlib, pkgutil, numba.core.caching as caching
+caching.CacheImpl._locator_classes = [caching.UserProvidedCacheLocator]
+for name in ("ocrf", "baselines", "datasets", "results.metrics", "results.records"):
+    package = importlib.import_module(name)
+    for module in pkgutil.walk_packages(package.__path__, f"{name}."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+"""
+
+
+def test_every_module_can_be_imported_where_numba_can_write_nowhere(tmp_path):
+    environment = os.environ | {"TMPDIR": str(tmp_path), "NUMBA_CACHE_DIR": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", _NOWHERE],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("RuntimeWarning") == 1
 
 
 def test_a_package_without_kernels(tmp_path):
