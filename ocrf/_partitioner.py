@@ -68,11 +68,14 @@ def sort_root(data: RankedData, points: Points, lower: np.ndarray, upper: np.nda
     """
     X, rows, columns, values = data.X, points.rows, points.columns, points.values
     d, m = values.shape
+    n_distinct = data.distinct.shape[1]
     # A block of rows for all features, then the next: X comes from memory once, not d times.
     for start in range(0, m, _GATHER_ROWS):
         block = rows[start : min(start + _GATHER_ROWS, m)]
         for j in range(d):
             column, block_values = np.uintp(columns[j]), values[j, start:]
+            if data.n_ranks[column] <= n_distinct:
+                continue
             for i in range(block.shape[0]):
                 block_values[i] = X[block[i], column]
     keys = points.keys
@@ -81,6 +84,10 @@ def sort_root(data: RankedData, points: Points, lower: np.ndarray, upper: np.nda
         column_ranks = data.ranks[column]
         for i in range(m):
             keys[i] = column_ranks[rows[i]]
+        if data.n_ranks[column] <= n_distinct:
+            distinct = data.distinct[column]
+            for i in range(m):
+                column_values[i] = distinct[keys[i]]
         order = points.orders[0, j]
         sort_by_key(keys, bit_length(data.n_ranks[column] - 1), order, points.sorting)
         lower[j] = column_values[order[0]]

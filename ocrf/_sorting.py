@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._parallel import map_in_threads
-from ._workspace import read_only, scratch_together
+from ._workspace import read_only, scratch, scratch_together
 from .kernels import kernel
 
 # Digits of the radix sort have at most so many bits: the counters fit the first-level cache.
@@ -18,6 +18,10 @@ N_COUNTS = 1 << _WIDEST_DIGIT
 # Places by which a value may be moved on average to mend an order: that takes about as long as a
 # full sort.
 _MENDING_STEPS = 8
+
+# A table of a column's distinct values is read by rank if it fits the cache, and small beside the
+# column.
+_MOST_DISTINCT, _ROWS_PER_DISTINCT = 32768, 8
 
 
 class SortSpace(NamedTuple):
@@ -33,6 +37,7 @@ class RankedData(NamedTuple):
 
     X: np.ndarray  # float64, (n_samples, n_features), C-contiguous
     ranks: np.ndarray  # uint32, (n_features, n_samples)
+    distinct: np.ndarray  # float64, (n_features, n_distinct): values by rank, where they fit
     n_ranks: np.ndarray  # int64, (n_features,): distinct values per column, missing being one
     lower: np.ndarray  # float64, (n_features,): the bounding box; NaN where no value is present
     upper: np.ndarray
@@ -171,14 +176,17 @@ def count_present(column: np.ndarray, order: np.ndarray) -> int:
 
 
 @kernel
-def _rank_sorted(column: np.ndarray, order: np.ndarray, ranks: np.ndarray) -> np.int64:
+def _rank_sorted(
+    column: np.ndarray, order: np.ndarray, ranks: np.ndarray, table: np.ndarray
+) -> np.int64:
     """Turn an order into ranks; return the number of ranks, 0 if the order is not ascending.
 
-    Missing values come last, and have the rank after that of the last value.
+    Missing values come last, and have the rank after that of the last value. ``table`` receives the
+    distinct values, up to its end.
     """
-    n_present = count_present(column, order)
+    n_present, last = count_present(column, order), np.uint32(table.shape[0] - 1)
     rank = np.uint32(0)
-    previous = column[order[0]]
+    previous = table[0] = column[order[0]]
     for i in range(n_present):
         value = column[order[i]]
         if value < previous:
@@ -186,8 +194,10 @@ def _rank_sorted(column: np.ndarray, order: np.ndarray, ranks: np.ndarray) -> np
         rank += np.uint32(value > previous)
         previous = value
         ranks[order[i]] = rank
+        table[min(rank, last)] = value
     for i in range(n_present, order.shape[0]):
         ranks[order[i]] = rank + np.uint32(1)
+        table[min(rank + np.uint32(1), last)] = np.nan
     n_ranks = np.int64(rank) + np.int64(1)
     return n_ranks if n_present == order.shape[0] else n_ranks + np.int64(1)
 
@@ -200,8 +210,10 @@ def _rank_from(
     is_sorted: bool,
     column: np.ndarray,
     order: np.ndarray,
+    table: np.ndarray,
     space: SortSpace,
     ranks: np.ndarray,
+    distinct: np.ndarray,
     n_ranks: np.ndarray,
     lower: np.ndarray,
     upper: np.ndarray,
@@ -222,11 +234,14 @@ def _rank_from(
             # The upper halves of the floats distinguish most values, in half the passes.
             _upper_halves(column, ranks[j])
             sort_by_key(ranks[j], 32, order, space)
-        n_ranks[j] = _rank_sorted(column, order, ranks[j])
+        n_ranks[j] = _rank_sorted(column, order, ranks[j], table)
         if n_ranks[j] == 0:
             if not _mend_order(column, order):
                 return j
-            n_ranks[j] = _rank_sorted(column, order, ranks[j])
+            n_ranks[j] = _rank_sorted(column, order, ranks[j], table)
+        if n_ranks[j] <= table.shape[0]:
+            for rank in range(n_ranks[j]):
+                distinct[j, rank] = table[rank]
         lower[j] = column[order[0]]
         upper[j] = column[order[max(count_present(column, order) - 1, 0)]]
     return last
@@ -234,18 +249,19 @@ def _rank_from(
 
 def _rank_some(X: np.ndarray, first: int, last: int, *results: np.ndarray) -> None:
     """Rank the columns ``first`` ... ``last`` - 1, in work space of their own."""
-    n_samples = X.shape[0]
-    column, order, *spare = scratch_together(
+    n_samples, n_distinct = X.shape[0], results[1].shape[1]
+    column, table, order, *spare = scratch_together(
         (n_samples, np.float64),
+        (n_distinct, np.float64),
         *[(n_samples, np.uint32)] * 3,
         (N_COUNTS, np.uint32),
         dense=True,
     )
     space = SortSpace(*spare)
-    at = _rank_from(X, first, last, False, column, order, space, *results)
+    at = _rank_from(X, first, last, False, column, order, table, space, *results)
     while at < last:
         order[:] = np.argsort(column)
-        at = _rank_from(X, at, last, True, column, order, space, *results)
+        at = _rank_from(X, at, last, True, column, order, table, space, *results)
 
 
 def rank_columns(X: np.ndarray, n_jobs: int = 1, weights: np.ndarray | None = None) -> RankedData:
@@ -266,8 +282,10 @@ def rank_columns(X: np.ndarray, n_jobs: int = 1, weights: np.ndarray | None = No
     """
     n_samples, n_features = X.shape
     (ranks,) = scratch_together(((n_features, n_samples), np.uint32), dense=True)
+    n_distinct = min(_MOST_DISTINCT, max(n_samples // _ROWS_PER_DISTINCT, 1))
     results = (
         ranks,
+        scratch((n_features, n_distinct), np.float64),
         np.empty(n_features, np.int64),
         np.empty(n_features),
         np.empty(n_features),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 import ocrf
-from ocrf import OneClassRF, _predictor
+from ocrf import OneClassRF, _predictor, _sorting
 from ocrf._builder import grow_trees
 from ocrf._criterion import entropy_gain, gini_gain
 from ocrf._sampling import next_below, sample_rows
@@ -74,6 +74,32 @@ def test_ranks_of_values_that_differ_in_their_last_bits():
     data = rank_columns(read_only(X))
     np.testing.assert_array_equal(data.ranks[0], np.argsort(np.argsort(X[:, 0])))
     assert data.n_ranks[0] == 500
+
+
+@pytest.mark.parametrize("n_values", [1, 63, 64, 80])
+def test_tables_hold_the_values_by_rank_where_they_fit(n_values):
+    X = np.random.default_rng(n_values).integers(0, n_values, size=(512, 3)) * 0.1
+    X[::7, 1], X[:, 2] = np.nan, np.nan
+    data = rank_columns(read_only(X))
+    assert data.distinct.shape == (3, 512 // 8)
+    fits = data.n_ranks <= 64
+    assert fits.tolist() == [n_values <= 64, n_values <= 63, True]
+    for j in np.flatnonzero(fits):
+        np.testing.assert_array_equal(data.distinct[j][data.ranks[j]], X[:, j])
+
+
+@pytest.mark.parametrize("has_missing", [False, True])
+def test_values_come_from_tables_or_from_rows(monkeypatch, has_missing):
+    X = np.random.default_rng(0).normal(size=(2000, 6))
+    X[:, :4] = X[:, :4].round(1)
+    if has_missing:
+        X[::5, ::2] = np.nan
+    forest = OneClassRF(n_estimators=5, random_state=0).fit(X)
+    monkeypatch.setattr(_sorting, "_MOST_DISTINCT", 1)
+    without = OneClassRF(n_estimators=5, random_state=0).fit(X)
+    for ours, others in zip(forest.estimators_, without.estimators_, strict=True):
+        np.testing.assert_array_equal(ours.threshold, others.threshold)
+    np.testing.assert_array_equal(forest.score_samples(X), without.score_samples(X))
 
 
 @pytest.mark.parametrize("seed", range(3))
