@@ -100,7 +100,15 @@ class WarmUp:
 
 @dataclass(frozen=True)
 class Hold:
-    """Ask the zygote for a holder, which answers at the socket that comes with this message."""
+    """Ask the zygote for a holder, which answers at the socket that comes with this message.
+
+    Attributes
+    ----------
+    algorithm : mapping or None
+        What the first experiment runs: compiled before the fork, for all holders to come.
+    """
+
+    algorithm: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -294,7 +294,8 @@ class Worker:
     ) -> Holder | NoData | Result:
         """Have the zygote fork a holder that loads the experiment's data."""
         ours, theirs = messages.pair()
-        messages.send(self._control, Hold(), (theirs.fileno(),))
+        config = experiment.cell.config
+        messages.send(self._control, Hold(config["algorithm"]), (theirs.fileno(),))
         theirs.close()
         hello = self._await(ours, limits.preparation_timeout, look)
         if not isinstance(hello, Hello):
@@ -304,7 +305,6 @@ class Worker:
                 f"the zygote did not answer within {limits.preparation_timeout:g} s"
             )
         holder = Holder(ours, hello.pid)
-        config = experiment.cell.config
         try:
             messages.send(ours, Load(config["dataset"], config.get("data")))
             answer = self._await(ours, limits.preparation_timeout, look)

@@ -25,7 +25,7 @@ import struct
 import sys
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -109,6 +109,14 @@ def _warm_up() -> None:
     gc.freeze()
 
 
+def _warm_up_algorithm(algorithm: Mapping[str, Any] | None) -> None:
+    # The user's own code, which may be edited, is imported by holders only.
+    if algorithm is not None and str(algorithm.get("_target_")).startswith("baselines."):
+        _prepare(algorithm)
+        gc.collect()
+        gc.freeze()
+
+
 def _serve(control: socket.socket) -> None:
     holders: set[int] = set()
     poll = select.poll()
@@ -130,7 +138,8 @@ def _serve(control: socket.socket) -> None:
         match message:
             case WarmUp():
                 _reported(control, _warm_up)
-            case Hold():
+            case Hold(algorithm):
+                _warm_up_algorithm(algorithm)
                 holders.add(_fork(control, descriptors[0], _hold))
             case Check():
                 check = functools.partial(_check, check=message)
@@ -267,7 +276,7 @@ def _run_one(
 _imported: dict[tuple[str, ...], str | None] = {}
 """Digests of the user's own code when it was imported here, by the targets that name it."""
 
-_warmed: list[dict[str, Any]] = []
+_prepared: list[Mapping[str, Any]] = []
 """Algorithms that the children find imported and compiled."""
 
 
@@ -283,11 +292,14 @@ def _import_targets(task: Task) -> str | None:
             with contextlib.suppress(Exception):
                 __import__(target.rpartition(".")[0])
         _imported[named] = own_code(named).digest
-    algorithm = task.config["algorithm"]
-    if algorithm not in _warmed:
-        _warmed.append(algorithm)
-        detectors.warm_up(algorithm)
+    _prepare(task.config["algorithm"])
     return _imported[named]
+
+
+def _prepare(algorithm: Mapping[str, Any]) -> None:
+    if algorithm not in _prepared:
+        _prepared.append(algorithm)
+        detectors.warm_up(algorithm)
 
 
 def _become_experiment(end: socket.socket, output: int) -> None:
