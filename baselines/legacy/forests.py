@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
 from baselines.detector import Detector
-from baselines.legacy.sampling import SEED_BOUND, sample_by_rejection
+from baselines.legacy.arithmetic import SEED_BOUND, sample_by_rejection, single_precision
 from baselines.legacy.trees import Tree, grow, path_lengths
 
 
@@ -56,7 +56,7 @@ class _Forest2016(Detector):
         n_rows, n_chosen = self._sizes(n, n_features)
         targets = self._targets(rng, n)
         max_depth = int(np.ceil(np.log2(max(n_rows, 2))))
-        single = _single(X)
+        single = single_precision(X)
         self.n_rows_ = n_rows
         self.trees_: list[tuple[Tree, NDArray[np.int64]]] = []
         for seed in rng.randint(SEED_BOUND, size=self.n_estimators):
@@ -73,7 +73,7 @@ class _Forest2016(Detector):
             self.trees_.append((tree, features))
 
     def _score_samples(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        single = _single(X)
+        single = single_precision(X)
         lengths = average_path_lengths(self.n_rows_)
         total = np.zeros(len(X))
         for tree, features in self.trees_:
@@ -167,10 +167,3 @@ def average_path_lengths(n: int) -> NDArray[np.float64]:
     """
     k = np.maximum(np.arange(n + 1), 1.0)
     return np.where(k > 1.0, 2.0 * (np.log(k) + 0.5772156649) - 2.0 * (k - 1.0) / k, 1.0)
-
-
-def _single(X: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Round to single precision, in which the trees of that time were grown."""
-    if np.abs(X).max() > np.finfo(np.float32).max / 2:
-        raise ValueError("the forests of 2016 are in single precision, which these values exceed")
-    return X.astype(np.float32)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.legacy.sampling import integer_between, uniform_between
+from baselines.legacy.arithmetic import integer_between, uniform_between
 from ocrf.kernels import njit
 
 #: A node whose impurity is no larger is a leaf.

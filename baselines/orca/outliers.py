@@ -103,7 +103,7 @@ class Orca(TransductiveDetector):
         scaled = _rescale(X, lower, half_width)
         k = min(chosen.n_neighbors, len(self.X_train_))
         if chosen.search == "tree":
-            scores = _search_tree(self.tree_, scaled, k, n_report)
+            scores = search_tree(self.tree_, scaled, k, n_report)
         else:
             block_size = min(chosen.block_size, len(X))
             scores = scan(self.scan_order_, scaled, k, n_report, block_size)
@@ -116,7 +116,7 @@ class Orca(TransductiveDetector):
         return n if report is None else int(report * n)
 
 
-def _search_tree(
+def search_tree(
     tree: KDTree, test: NDArray[np.float64], n_neighbors: int, n_report: int
 ) -> NDArray[np.float64]:
     """Return what `baselines.orca.scan.scan` returns, to the last bit."""

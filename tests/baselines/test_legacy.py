@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.tree import ExtraTreeRegressor
 
-from baselines import Orca
 from baselines.legacy import IsolationForest2016, OneClassRF2016, Orca2016
-from baselines.legacy.sampling import SEED_BOUND, next_integer, sample_by_rejection
+from baselines.legacy.arithmetic import SEED_BOUND, next_integer, sample_by_rejection
+from baselines.legacy.orca import _rescale
 from baselines.legacy.trees import LEAF, _best_threshold, grow, path_lengths
 
 NO_TARGETS = np.empty(0)
@@ -177,17 +177,60 @@ def test_points_outside_the_box_get_the_highest_score_of_their_batch():
     assert (scores[300:] == scores.min()).all()
 
 
+def rescaled_in_one_pass(X):
+    """A column's range as a plain loop finds it, in NumPy's single precision."""
+    X = X.astype(np.float32)
+    scaled = np.zeros(X.shape)
+    for j, column in enumerate(X.T):
+        lower, upper = np.finfo(np.float32).max, np.finfo(np.float32).min
+        for value in column:
+            if value < lower:
+                lower = value
+            elif value > upper:
+                upper = value
+        if upper != lower:
+            scaled[:, j] = [
+                np.float32((float(v) - float(lower)) / float(upper - lower)) for v in column
+            ]
+    return scaled
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_orca_is_the_one_of_plain_loops(seed):
+    rng = np.random.default_rng(seed)
+    X, test = rng.integers(0, 4, size=(40, 3)) + 0.1, rng.normal(size=(50, 3))
+    test[0, 0] = 9.0  # the first row sets a minimum, so that its value is no maximum
+    train_points, test_points = rescaled_in_one_pass(X), rescaled_in_one_pass(test)
+    scores = np.zeros(50)
+    for i, point in enumerate(test_points):
+        squared = sorted(
+            sum((a - b) ** 2 for a, b in zip(point, x, strict=True)) for x in train_points
+        )
+        scores[i] = sum(squared[:5])
+    reported = np.argsort(-scores)[:5]  # int(50 / 8) - 1
+    expected = np.zeros(50)
+    expected[reported] = [float(f"{scores[i]:.6g}") for i in reported]
+    expected[0] = 0.0
+    np.testing.assert_array_equal(-Orca2016().fit(X).score_samples(test), expected)
+
+
+def test_orca_leaves_a_maximum_out_that_was_a_minimum_on_its_turn():
+    X = np.array([[5.0, 1.0], [4.0, 1.0], [2.0, 1.0], [3.0, 1.0]])
+    expected = [[3.0, 0.0], [2.0, 0.0], [0.0, 0.0], [1.0, 0.0]]  # the range ends at 3
+    np.testing.assert_array_equal(_rescale(X), expected)
+
+
 def test_orca_reports_one_point_fewer_and_never_the_first():
     rng = np.random.default_rng(0)
     X, test = rng.normal(size=(200, 3)), rng.normal(size=(80, 3))
-    test[0] = 9.0  # the farthest of all
-    today, then = (orca(scaling="train").fit(X).score_samples(test) for orca in (Orca, Orca2016))
-    assert np.count_nonzero(today) == 10
-    assert today.argmin() == 0
+    test[7] = -9.0  # the farthest of all
+    then = -Orca2016().fit(X).score_samples(test)
+    assert np.count_nonzero(then) == 9
+    assert then.argmax() == 7
+    first = np.concatenate([test[7:8], test[:7], test[8:]])
+    then = -Orca2016().fit(X).score_samples(first)
+    assert np.count_nonzero(then) == 8
     assert then[0] == 0.0
-    reported = np.argsort(today)[1:9]  # of 9 points the first is written over
-    np.testing.assert_array_equal(np.flatnonzero(then), np.sort(reported))
-    np.testing.assert_array_equal(then[reported], today[reported])
 
 
 def test_legacy_code_stays_small_and_outside_of_the_estimator():

@@ -1,4 +1,4 @@
-"""Random choices as the libraries of 2016 made them: a xorshift, and sampling by rejection."""
+"""Numbers as the programs of 2016 had them: a xorshift, sampling by rejection, single precision."""
 
 from __future__ import annotations
 
@@ -87,3 +87,16 @@ def _add_distinct(
             sample[n_found] = value
             n_found += 1
     return n_found
+
+
+def single_precision(X: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Round to single precision, in which the programs of that time held their points.
+
+    Raises
+    ------
+    ValueError
+        If a column might span more than single precision can hold.
+    """
+    if np.abs(X).max() > np.finfo(np.float32).max / 2:
+        raise ValueError("the programs of 2016 are in single precision, which these values exceed")
+    return X.astype(np.float32)
