@@ -40,6 +40,8 @@ def compose(overrides: Sequence[str] = ()) -> dict[str, Any]:
     if folders:
         check_files(folders)
     collections.register(folders)
+    # The definition knows which keys there are, also those that a YAML file leaves out.
+    added = [f"++{word}" if word.startswith("dataset.") else word for word in overrides]
     # The runners' own sweeper and launcher are plug-ins of theirs: data need neither.
     plugins = ["hydra/sweeper=basic", "hydra/launcher=basic"]
     # A process that was started by Hydra has its own configuration loaded: leave it in place.
@@ -47,9 +49,7 @@ def compose(overrides: Sequence[str] = ()) -> dict[str, Any]:
     GlobalHydra.instance().clear()
     try:
         with initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
-            cfg = hydra_compose(
-                "config", overrides=[*plugins, *overrides], return_hydra_config=True
-            )
+            cfg = hydra_compose("config", overrides=[*plugins, *added], return_hydra_config=True)
     finally:
         GlobalHydra.instance().hydra = outer
     groups: dict[str, Any] = {}

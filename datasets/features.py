@@ -77,17 +77,13 @@ def numeric_matrix(
     return X
 
 
-def n_missing(column: pa.ChunkedArray) -> int:
-    """Count missing values: nulls, NaN and empty texts."""
-    return pc.sum(_missing(column)).as_py() or 0
-
-
-def _missing(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    missing = pc.is_null(column, nan_is_null=pa.types.is_floating(column.type))
+def missing(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return where values are missing: nulls, NaN and empty texts."""
+    found = pc.is_null(column, nan_is_null=pa.types.is_floating(column.type))
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         empty = pc.equal(pc.utf8_trim_whitespace(column), "")
-        missing = pc.or_(missing, pc.fill_null(empty, False))
-    return missing
+        found = pc.or_(found, pc.fill_null(empty, False))
+    return found
 
 
 def _fill(out: NDArray[np.float64], column: pa.ChunkedArray, rows: NDArray[np.intp]) -> str:
@@ -98,11 +94,11 @@ def _fill(out: NDArray[np.float64], column: pa.ChunkedArray, rows: NDArray[np.in
         or pa.types.is_decimal(column.type)
         or pa.types.is_boolean(column.type)
     )
-    missing = _missing(column).to_numpy()
-    if not numeric and not missing.all():
-        return _reason_of_text(column, missing, rows)
-    if n := int(missing.sum()):
-        return f"has {n} of {len(column)} values missing (the first in row {rows[missing][0]})"
+    gone = missing(column).to_numpy()
+    if not numeric and not gone.all():
+        return _reason_of_text(column, gone, rows)
+    if n := int(gone.sum()):
+        return f"has {n} of {len(column)} values missing (the first in row {rows[gone][0]})"
     # Integers beyond 2**53 become the nearest float; Arrow calls that unsafe, and would refuse.
     out[:] = column.cast(pa.float64(), safe=False).to_numpy()
     if pa.types.is_integer(column.type) and np.abs(out).max(initial=0.0) > 2**53:
@@ -116,12 +112,10 @@ def _fill(out: NDArray[np.float64], column: pa.ChunkedArray, rows: NDArray[np.in
 
 
 def _reason_of_text(
-    column: pa.ChunkedArray, missing: NDArray[np.bool_], rows: NDArray[np.intp]
+    column: pa.ChunkedArray, gone: NDArray[np.bool_], rows: NDArray[np.intp]
 ) -> str:
     values = column.to_pylist()
-    present = [
-        (row, str(v)) for row, v, gone in zip(rows, values, missing, strict=True) if not gone
-    ]
+    present = [(row, str(v)) for row, v, no in zip(rows, values, gone, strict=True) if not no]
     row, value = next(
         ((r, v) for r, v in present if not is_number(v.strip())), (present[0][0], None)
     )
@@ -207,6 +201,7 @@ def notes_on(
     perfect = [names[j] for j in np.flatnonzero(above | below).tolist()]
     counting = np.ptp(X - rows[:, np.newaxis], axis=0) == 0.0
     numbered = [names[j] for j in np.flatnonzero(counting).tolist()]
+    in_any_order = [j for j in np.flatnonzero(~counting).tolist() if _numbers_rows(X[:, j])]
     notes = []
     if perfect:
         notes.append(
@@ -215,7 +210,15 @@ def notes_on(
             else f"the column {perfect[0]!r} alone tells all anomalies from all normal rows"
         )
     notes += [f"the column {name!r} is the number of the row" for name in numbered]
+    notes += [f"the column {names[j]!r} numbers the rows, in another order" for j in in_any_order]
     return notes
+
+
+def _numbers_rows(values: NDArray[np.float64]) -> bool:
+    """Tell whether a column holds consecutive whole numbers, each once."""
+    if len(values) < 3 or np.ptp(values) != len(values) - 1:
+        return False
+    return bool((np.diff(np.sort(values)) == 1.0).all())
 
 
 def _resolve(

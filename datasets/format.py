@@ -1,16 +1,29 @@
-"""How the text of a CSV file is laid out."""
+"""How a text file of data is laid out."""
 
 from __future__ import annotations
 
 import codecs
+import re
+import shlex
 from dataclasses import dataclass, fields
 
 from datasets.errors import DataError
 
 
+def reads(key: str, value: str | None) -> str:
+    """Return a key and its value as advice, in YAML and on the command line.
+
+    >>> reads("header", None)
+    'header: null (dataset.header=null on the command line)'
+    """
+    text = "null" if value is None else value if re.fullmatch(r"[\w-]+", value) else f'"{value}"'
+    override = shlex.quote(f"dataset.{key}={text}")
+    return f"{key}: {text} ({override} on the command line)"
+
+
 @dataclass(frozen=True)
 class Format:
-    """How a CSV file is laid out: keys of a data set's YAML.
+    """How a CSV file is laid out: keys of a data set's YAML. ARFF files take the encoding alone.
 
     Attributes
     ----------

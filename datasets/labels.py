@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from datasets.definition import Definition, label_key
 from datasets.errors import DataError, listed
-from datasets.features import n_missing
+from datasets.features import missing
 from datasets.row_numbers import holds_row_numbers
 from datasets.tables import read_as_boolean
 
@@ -30,9 +30,11 @@ class Labels:
         self.where = where
         if not len(column):
             raise DataError(f"{where}: 0 rows are left, and at least 2 are needed")
-        if missing := n_missing(column):
+        gone = missing(column).to_numpy()
+        if gone.any():
             raise DataError(
-                f"{where}: {missing} of {len(column)} labels are missing in column {target!r}"
+                f"{where}: {gone.sum()} of {len(column)} labels are missing in column {target!r} "
+                f"(the first in row {np.argmax(gone)}; rows are counted from 0)"
             )
         if definition.own and definition.target is None and holds_row_numbers(target, column):
             raise DataError(
@@ -49,8 +51,8 @@ class Labels:
         self.codes = position[encoded.indices.to_numpy(zero_copy_only=False)]
         self._refuse_missing(definition.missing_labels, target)
 
-    def _refuse_missing(self, missing: Sequence[str] | None, target: str) -> None:
-        found = [written for label in missing or () for written in self._written(label)]
+    def _refuse_missing(self, listed_as: Sequence[str] | None, target: str) -> None:
+        found = [written for label in listed_as or () for written in self._written(label)]
         if found:
             n = int(np.isin(self.codes, [self._position[label] for label in found]).sum())
             raise DataError(

@@ -122,6 +122,8 @@ def in_words(error: BaseException) -> str:
             return f"{ambiguous[1]}: several values need -m"
         quoted = shlex.quote(f'{key}="{value}"')
         return f"{ambiguous[1]}: several values need -m; one value with a comma is {quoted}"
+    if there := re.search(r"Could not append to config. An item is already at '(\S+)'", text):
+        return f"+{there[1]}: there is a {there[1]} already; {there[1]}=VALUE changes it"
     mistyped = re.search(r"full_key: (\S+)", text)
     if mistyped:
         key = re.sub(r"\[(\d+)\]", r".\1", mistyped[1])

@@ -6,11 +6,12 @@ import logging
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from datasets.dataset import Dataset
 from datasets.definition import Definition
 from datasets.errors import DataError, listed
-from datasets.features import n_missing, notes_on, numeric_matrix, select_features
+from datasets.features import missing, notes_on, numeric_matrix, select_features
 from datasets.labels import Labels
 
 logger = logging.getLogger("datasets")
@@ -44,7 +45,8 @@ def preprocess(table: pa.Table, definition: Definition, origin: str) -> Dataset:
     if len(rows) < 2:
         raise DataError(f"{where}: {len(rows)} rows are left, and at least 2 are needed")
     if definition.drop_missing_columns:
-        features = features.select([n for n in features.column_names if not n_missing(features[n])])
+        whole = [n for n in features.column_names if not pc.any(missing(features[n])).as_py()]
+        features = features.select(whole)
     X = numeric_matrix(features, rows, definition, where)
     names = np.array(features.column_names, dtype=object)
     if definition.min_distinct:

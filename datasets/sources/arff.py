@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from datasets.errors import DataError
+from datasets.format import reads
 
 # @attribute NAME TYPE, the name bare or quoted; a bare name may touch the brace of its values.
 _ATTRIBUTE = re.compile(
@@ -15,7 +16,7 @@ _ATTRIBUTE = re.compile(
     re.IGNORECASE,
 )
 _RELATION = re.compile(r"^\s*@relation\s+(?P<name>.*)$", re.IGNORECASE)
-_NUMERIC = re.compile(r"^(numeric|real|integer)\b", re.IGNORECASE)
+_NUMERIC = re.compile(r"(numeric|real|integer)\b", re.IGNORECASE)
 
 
 def read_arff(file: Path, where: str, encoding: str = "utf-8") -> pd.DataFrame:
@@ -36,7 +37,7 @@ def read_arff(file: Path, where: str, encoding: str = "utf-8") -> pd.DataFrame:
     except UnicodeDecodeError as error:
         raise DataError(
             f"{where}: {file} is not in the encoding {encoding} ({error.reason}); "
-            "encoding: latin-1 reads it"
+            f"{reads('encoding', 'latin-1')} reads it"
         ) from error
     head, marker, data = _split(text)
     lines = [_plain(line, file, where) for line in head.splitlines()]
@@ -66,8 +67,8 @@ def _plain(line: str, file: Path, where: str) -> str:
     name, kind = attribute["name"], _without_comment(attribute["type"]).strip()
     if re.fullmatch(r"\{\s*\}", kind):
         raise DataError(f"{where}: the attribute {name} of {file} lists no values ({{}})")
-    if number := _NUMERIC.match(kind):
-        kind = number[1]
+    if _NUMERIC.match(kind):
+        kind = "numeric"  # liac-arff cuts the fractions off what an attribute calls integer
     elif kind.lower().startswith("date"):
         kind = "string"
     return f"@ATTRIBUTE {name} {kind}"

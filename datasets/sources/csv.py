@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from datasets.errors import DataError
-from datasets.format import Format
+from datasets.format import Format, reads
 from datasets.tables import from_frame, is_number, refuse_duplicates
 
 _SEPARATORS = ",;\t|"
@@ -57,7 +57,7 @@ def read_csv(file: Path, where: str, layout: Format, target: str | None) -> pa.T
         hint = "utf-16" if _begins_as_utf16(file) else "latin-1"
         raise DataError(
             f"{where}: {file} is not in the encoding {layout.encoding} ({error.reason}); "
-            f"encoding: {hint} reads it"
+            f"{reads('encoding', hint)} reads it"
             if isinstance(error, UnicodeDecodeError)
             else f"{where}: {file} cannot be read: {error}"
         ) from error
@@ -69,8 +69,9 @@ def _parse(stream: TextIO, file: Path, where: str, layout: Format, target: str |
         raise DataError(f"{where}: {file} has no header line")
     if layout.comment is None and layout.header is None and first.startswith(_COMMENTS):
         raise DataError(
-            f"{where}: {file} begins with a comment ({first.strip()[:40]!r}); comment: "
-            f"'{first[0]}' skips such lines (header: true if this one names the columns)"
+            f"{where}: {file} begins with a comment ({first.strip()[:40]!r}); "
+            f"{reads('comment', first[0])} skips such lines (header: true if this one names the "
+            "columns)"
         )
     separator = layout.separator or _separator(first, file, layout.decimal, where)
     if layout.comment is not None:
@@ -139,7 +140,8 @@ def _separator(line: str, file: Path, decimal: str, where: str) -> str:
     if not found and len(line.split()) > 1 and " " in bare.strip():
         raise DataError(
             f"{where}: the first line of {file} has none of the separators "
-            f"{', '.join(map(repr, _SEPARATORS))}; separator: ' ' reads fields between spaces"
+            f"{', '.join(map(repr, _SEPARATORS))}; "
+            f"{reads('separator', ' ')} reads fields between spaces"
         )
     # A decimal comma outside quotes leaves the comma no other meaning.
     others = [character for character in found if character != decimal]
@@ -192,5 +194,6 @@ def _refuse_data_as_header(names: list[str], bare: list[str], file: Path, where:
     if data:
         raise DataError(
             f"{where}: the first line of {file} holds numbers ({', '.join(names[:3])}, ...), not "
-            "names of columns; header: null reads it as data (header: true takes it as names)"
+            f"names of columns; {reads('header', None)} reads it as data (header: true takes it as "
+            "names)"
         )

@@ -48,6 +48,15 @@ def test_a_boolean_that_is_not_one_column_is_to_be_quoted(names, write):
         own(path, drop_columns=[True])
 
 
+def test_positions_and_booleans_are_told_apart(write):
+    """Python has it that 1 and true are equal."""
+    path = write("a,b,yes,c,label\n5,1,2,3,0\n7,4,5,6,1\n")
+    assert own(path, drop_columns=[1, True]).feature_names == ("a", "c")
+    assert own(path, keep_columns=[True, 0]).feature_names == ("yes", "a")
+    with pytest.raises(DataError, match=r"drop_columns lists the column 'yes' 2 times"):
+        own(path, drop_columns=[2, True])
+
+
 def test_null_among_columns_and_a_boolean_target_are_to_be_quoted(write):
     path = write("null,a,no\n1,2,0\n4,5,1\n")
     with pytest.raises(DataError, match=r"drop_columns lists columns; got None; quote"):
@@ -164,7 +173,7 @@ def test_whole_numbers_that_floats_cannot_tell_apart_are_refused(write):
 )
 def test_a_first_line_of_data_is_refused(first, write):
     path = write(f"{first}\n1,2,3,0\n4,5,6,1\n")
-    with pytest.raises(DataError, match=r"holds numbers .*header: null reads it as data"):
+    with pytest.raises(DataError, match=r"holds numbers .*header: null .* reads it as data"):
         own(path)
 
 
@@ -217,7 +226,7 @@ def test_text_files_are_delimited_text(name, separator, write):
 
 def test_fields_between_spaces_need_the_key(write):
     path = write("a b label\n1 2 0\n3 4 1\n", "my.txt")
-    with pytest.raises(DataError, match=r"none of the separators.*separator: ' ' reads"):
+    with pytest.raises(DataError, match=r"none of the separators.*separator: \" \" .* reads"):
         own(path)
     assert own(path, separator=" ").X.tolist() == [[1, 2], [3, 4]]
 
@@ -238,11 +247,17 @@ def test_arff_with_tabs_and_in_latin_1(write):
     text = "@relation\tr\n@attribute\ta\tnumeric\n@attribute\tlabel\t{ä,no}\n@data\n1,no\n2,ä\n"
     assert own(write(text, "my.arff"), anomalies=["ä"]).y.tolist() == [0, 1]
     path = write(text, "my.arff", encoding="latin-1")
-    with pytest.raises(DataError, match=r"encoding utf-8.*encoding: latin-1 reads it"):
+    with pytest.raises(DataError, match=r"encoding utf-8.*encoding: latin-1 .* reads it"):
         own(path, anomalies=["ä"])
     assert own(path, anomalies=["ä"], encoding="latin-1").y.tolist() == [0, 1]
     with pytest.raises(DataError, match=r": decimal are for CSV files"):
         own(path, anomalies=["ä"], encoding="latin-1", decimal=",")
+
+
+@pytest.mark.parametrize("kind", ["integer", "INTEGER [0, 9]", "numeric", "real"])
+def test_no_number_of_arff_loses_its_fraction(kind, write):
+    text = f"@relation r\n@attribute a {kind}\n@attribute label {{0,1}}\n@data\n1.5,0\n2,1\n"
+    assert own(write(text, "my.arff")).X.tolist() == [[1.5], [2.0]]
 
 
 def test_arrays_of_the_other_byte_order(tmp_path):
