@@ -11,6 +11,8 @@ OUTPUT     ?= output
 # `make test TESTS=tests/ocrf` runs a part of the suite, JOBS=0 without worker processes.
 TESTS      ?=
 JOBS       ?= 2
+# The folders of packed records that REPRODUCTION.md and README.md are made from.
+PACKED     := $(filter-out %/ablations %/trials,$(patsubst %/,%,$(sort $(dir $(wildcard results/runs/*/*.parquet)))))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup benchmark replay data tables figures report published theory speed faults test test-minimum lint format lock clean
@@ -48,13 +50,15 @@ figures: $(INSTALLED) ## Draw the figures from the records (PDF, PNG)
 report: $(INSTALLED) ## Write output/report.html from the records
 	$(PY) -m results report --output $(OUTPUT) $(ARGS)
 
-published: $(INSTALLED) ## Regenerate results/runs/, REPRODUCTION.md and README.md from the packed records
+published: $(INSTALLED) ## Regenerate results/runs/, REPRODUCTION.md, ABLATIONS.md and README.md from the packed records
 	for part in tables figures statistics report; do \
 	  $(PY) -m results $$part --records results/runs --output results/runs || exit; done
 	$(PY) -m results tables --transposed --records results/runs/trials --output results/runs/trials
 	for file in results/REPRODUCTION.md README.md; do \
 	  $(PY) -m results reproduction --file $$file --output results/runs \
-	    $(addprefix --records ,results/runs $(wildcard results/runs/variants results/runs/replay)) || exit; done
+	    $(addprefix --records ,results/runs $(PACKED)) || exit; done
+	$(PY) -m results ablations --file results/ABLATIONS.md --output $(OUTPUT)/ablations \
+	  --records results/runs/ablations
 
 theory: $(INSTALLED) ## Draw the paper's illustrations of the method
 	$(PY) -m runners.theory --output $(OUTPUT) $(ARGS)

@@ -9,26 +9,29 @@ from typing import Any
 import pandas as pd
 
 from results.aggregate import make_cells
-from results.metrics import EXACT_METRICS, METRICS, PAPER_METRICS
+from results.metrics import METRICS, PAPER_METRICS
 from results.published import paper
 from results.published.reasons import UNEXPLAINED, Reason, reason_for
 from results.records.frame import Experiments
 from results.records.provenance import tabulate, warnings_of
 from results.reproduction.comparison import compare, explain, only_by_spread
-from results.reproduction.comparison_output import headline, summary_rows, with_reasons
+from results.reproduction.comparison_output import with_reasons
 from results.reproduction.conclusions import conclusions_table
+from results.reproduction.criterion import criterion_block
 from results.reproduction.crossed import crossed_block
 from results.reproduction.departures import effects
 from results.reproduction.departures_output import rows_of, to_markdown
 from results.reproduction.forest_seeds import seeds_block
+from results.reproduction.ranks import FIELDS, block_of_tests, rankings
+from results.reproduction.repeats import repeats_block
 from results.reproduction.replay import readme_block, replay_block
+from results.reproduction.standings_block import standings_block
 from results.reproduction.subsets import subsets_table
-from results.statistics.rank_tests import matrix
 from results.status import failures, missing_remarks
 from results.tables.model import TableOptions
 from results.tables.text import markdown, table_to_markdown
 from results.tables.write import build_tables
-from results.vocabulary import SETTINGS, display_name, format_number
+from results.vocabulary import format_number
 
 _NOTHING = "Nothing to show: the records hold no such experiments."
 #: Differences above this are listed although two standard deviations cover them.
@@ -50,18 +53,21 @@ def make_blocks(
         "crossed": lambda: crossed_block(replayed),
         "forest_seeds": lambda: seeds_block(replayed),
         "replay_summary": lambda: readme_block(replayed),
+        "criterion": lambda: criterion_block(table, replayed, experiments.frame),
         "summary": lambda: _summary(table, explained, reasons),
         "machine": lambda: _machine(experiments.frame),
         "missing": lambda: _missing(experiments.frame, cells),
-        "table2": lambda: side_by_side(table, "novelty"),
-        "tableS1": lambda: side_by_side(table, "outlier"),
-        "verdicts": lambda: markdown(*summary_rows(table)) if len(table) else _NOTHING,
+        "table2": lambda: side_by_side(table, "novelty", explained),
+        "tableS1": lambda: side_by_side(table, "outlier", explained),
         "differs": lambda: _differs(explained),
         "wide": lambda: _wide(table, reasons),
         "subsets": lambda: subsets_table(experiments.frame) or _NOTHING,
         "departures": lambda: _departures(experiments.frame, cells),
         "clean": lambda: _clean(experiments),
+        "repeats": repeats_block,
         "rankings": lambda: rankings(cells),
+        "tests": lambda: block_of_tests(cells),
+        "standings": lambda: standings_block(cells),
         "conclusions": lambda: conclusions_table(cells) or _NOTHING,
     }
     remarks = [
@@ -74,7 +80,7 @@ def make_blocks(
 def _summary(table: pd.DataFrame, explained: list[tuple[dict, str]], reasons: list[Reason]) -> str:
     if table.empty:
         return _NOTHING
-    lines = [f"- {line}" for line in headline(table)]
+    lines = []
     open_cells = _count_open(reason for _, reason in explained)
     lines.append(
         f"- {len(explained)} values differ, or are NA on one side; "
@@ -94,6 +100,9 @@ def _count_open(reasons: Iterable[str]) -> int:
 
 
 def _machine(frame: pd.DataFrame) -> str:
+    frame = frame[frame["protocol"].str.match(r"(paper|clean)(\(|_|$)")]
+    if frame.empty:
+        return _NOTHING
     table = tabulate(frame)
     rows = [[str(value) for value in row] for row in table.to_numpy()]
     seconds = frame[["fit_seconds", "score_seconds"]].sum().sum()
@@ -124,10 +133,12 @@ def _missing(frame: pd.DataFrame, cells: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def side_by_side(table: pd.DataFrame, setting: str) -> str:
+def side_by_side(
+    table: pd.DataFrame, setting: str, explained: Iterable[tuple[dict, str]] = ()
+) -> str:
     """Return one Markdown table per metric: ours, and the published value in brackets.
 
-    A value that differs is in bold.
+    A value that differs is in bold, and its reason stands below the table.
     """
     if table.empty or setting not in set(table["setting"]):
         return _NOTHING
@@ -146,7 +157,22 @@ def side_by_side(table: pd.DataFrame, setting: str) -> str:
             markdown(["data set", *columns], body),
             "",
         ]
-    return "\n".join([*parts, _legend(rows)])
+    return "\n".join([*parts, _legend(rows), *_footnotes(setting, explained)])
+
+
+def _footnotes(setting: str, explained: Iterable[tuple[dict, str]]) -> list[str]:
+    """Say why the values in bold differ, where both sides have one."""
+    notes: dict[tuple[str, str, str], list[str]] = {}
+    for row, reason in explained:
+        if row["setting"] == setting and row["verdict"] == "differs":
+            areas = notes.setdefault((row["dataset"], row["column"], reason), [])
+            spread = f"{format_number(row['ours'], 3)} ± {format_number(row['std'], 3)}"
+            areas.append(f"{METRICS[row['metric']].heading} {spread}")
+    lines = [
+        f"- {dataset}, {column} ({', '.join(areas)} over the splits): {reason}"
+        for (dataset, column, reason), areas in notes.items()
+    ]
+    return ["", *lines] if lines else []
 
 
 def _legend(rows: pd.DataFrame) -> str:
@@ -207,51 +233,13 @@ def _departures(frame: pd.DataFrame, cells: pd.DataFrame) -> str:
 
 
 def _clean(experiments: Experiments) -> str:
-    tables = build_tables(experiments, TableOptions())
-    texts = [table_to_markdown(table) for table in tables if table.name.endswith("_clean")]
+    """Return the tables of the clean protocol, of one form of each algorithm at a time."""
+    frame = experiments.frame[experiments.frame["protocol"] == "clean"]
+    texts = []
+    for name, labels in FIELDS.items():
+        part = frame[frame["label"].isin(labels)]
+        if part.empty or (texts and not set(part["label"]) - set(FIELDS["as run"])):
+            continue
+        tables = build_tables(replace(experiments, frame=part), TableOptions())
+        texts += [f"{name.capitalize()}.\n\n{table_to_markdown(table)}" for table in tables]
     return "\n".join(texts) or _NOTHING
-
-
-def rankings(cells: pd.DataFrame) -> str:
-    """Rank the algorithms under the paper's protocol and metrics, and under the clean ones.
-
-    Mean ranks are over the data sets on which every algorithm that both protocols have finished
-    under both.
-    """
-    parts = []
-    for setting in SETTINGS:
-        for paper_metric, clean_metric in zip(PAPER_METRICS, EXACT_METRICS, strict=True):
-            heading = METRICS[paper_metric].heading
-            values = {}
-            for protocol, metric in (("paper", paper_metric), ("clean", clean_metric)):
-                part = _part(cells, protocol, setting)
-                if len(part):
-                    values[protocol] = matrix(part, metric)
-            if len(values) < 2:
-                continue
-            shared = [label for label in values["paper"] if label in values["clean"]]
-            both = {name: table[shared] for name, table in values.items()}
-            finished = both["paper"].dropna().index.intersection(both["clean"].dropna().index)
-            if len(shared) < 2 or finished.empty:
-                continue
-            ranks = {
-                name: table.loc[finished].rank(axis=1, ascending=False).mean()
-                for name, table in both.items()
-            }
-            order = ranks["paper"].sort_values(kind="stable").index
-            rows = [
-                [display_name(str(a)), *(format_number(ranks[p][a], 2) for p in ("paper", "clean"))]
-                for a in order
-            ]
-            parts += [
-                f"{heading}, {SETTINGS[setting]}, mean rank over {', '.join(map(str, finished))}:",
-                "",
-                markdown(["algorithm", "paper", "clean"], rows),
-                "",
-            ]
-    return "\n".join(parts) or _NOTHING
-
-
-def _part(cells: pd.DataFrame, protocol: str, setting: str) -> pd.DataFrame:
-    level = cells.index.get_level_values
-    return cells[(level("protocol") == protocol) & (level("setting") == setting)]

@@ -23,7 +23,7 @@ from results.reproduction.blocks import make_blocks
 
 FILE_NAME = "REPRODUCTION.md"
 _BLOCK = re.compile(r"<!-- generated: (\S+) -->\n(.*?)<!-- end: \1 -->", re.DOTALL)
-_README_ONLY = frozenset({"replay_summary"})
+_README_ONLY = frozenset({"replay_summary", "standings"})
 _SKELETON = """# Do the paper's tables hold?
 
 A value counts as reproduced when it lies within .02 of ours or within two standard deviations of
@@ -48,9 +48,9 @@ deviation over the seeds.
 
 {forest_seeds}
 
-## Summary
+## How strict the criteria are
 
-{summary}
+{criterion}
 
 ## What was run, on what, in how long
 
@@ -66,11 +66,9 @@ deviation over the seeds.
 
 {tableS1}
 
-## Which columns are reproduced
-
-{verdicts}
-
 ## What differs
+
+{summary}
 
 {differs}
 
@@ -94,7 +92,11 @@ deviation, and the distance that of the published value, in spreads.
 
 {clean}
 
+{repeats}
+
 {rankings}
+
+{tests}
 
 ## What the paper concludes from Table 2
 

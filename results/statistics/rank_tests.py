@@ -156,7 +156,7 @@ def wilcoxon_holm(block: pd.DataFrame) -> pd.DataFrame:
     raw = []
     for first, second in pairs:
         difference = (block[first] - block[second]).to_numpy()
-        raw.append(_signed_rank_p(difference))
+        raw.append(signed_rank_p(difference))
     adjusted = holm(np.array(raw))
     table = pd.DataFrame(1.0, index=block.columns, columns=block.columns)
     for (first, second), p_value in zip(pairs, adjusted, strict=True):
@@ -164,7 +164,8 @@ def wilcoxon_holm(block: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _signed_rank_p(difference: np.ndarray) -> float:
+def signed_rank_p(difference: np.ndarray) -> float:
+    """Return the two-sided p value of Wilcoxon's signed-rank test, exact for few data sets."""
     if not difference.any():
         return 1.0
     difference = difference.round(12)

@@ -33,10 +33,22 @@ def test_tables_are_regenerated_from_the_packed_records(tmp_path, records, optio
 def test_the_blocks_of_the_documents_are_regenerated_from_the_packed_records(tmp_path, document):
     file = tmp_path / document.name
     shutil.copyfile(document, file)
-    # As `make published` does; packed variants are published beside the run, or not at all.
-    places = [PUBLISHED, *PUBLISHED.glob("variants"), *PUBLISHED.glob("replay")]
+    # As `make published` does.
+    folders = {path.parent for path in PUBLISHED.glob("*/*.parquet")}
+    apart = {PUBLISHED / "ablations", PUBLISHED / "trials"}
+    places = [PUBLISHED, *sorted(folders - apart)]
     named = [argument for place in places for argument in ("--records", str(place))]
     assert main(["reproduction", *named, "--file", str(file), "--output", str(tmp_path)]) == 0
+    assert file.read_text(encoding="utf-8") == document.read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(not PACKED, reason="no run is published yet")
+def test_the_ablations_are_regenerated_from_the_packed_records(tmp_path):
+    document = PUBLISHED.parent / "ABLATIONS.md"
+    file = tmp_path / document.name
+    shutil.copyfile(document, file)
+    named = ["--records", str(PUBLISHED / "ablations"), "--file", str(file)]
+    assert main(["ablations", *named, "--output", str(tmp_path)]) == 0
     assert file.read_text(encoding="utf-8") == document.read_text(encoding="utf-8")
 
 

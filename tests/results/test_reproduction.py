@@ -9,7 +9,7 @@ from results.cli import main
 from results.published import paper
 from results.published.reasons import FILE_NAME as REASONS
 from results.records.frame import from_records
-from results.reproduction.blocks import make_blocks, rankings
+from results.reproduction.blocks import make_blocks
 from results.reproduction.comparison import compare, explain
 from results.reproduction.document import (
     FILE_NAME,
@@ -18,6 +18,7 @@ from results.reproduction.document import (
     update,
     write_reproduction,
 )
+from results.reproduction.ranks import rankings
 from tests.results.support import make_record, published_records, write_fast
 
 HEADER = "setting,dataset,algorithm,metric,reason\n"
@@ -93,7 +94,7 @@ def test_a_rerun_with_other_numbers_keeps_sentences_and_reasons(paper_records, r
     text = file.read_text()
     assert "My own sentence." in text
     assert "161 of 162" in text
-    assert "R draws, differently." in text
+    assert "\n- wilt, RFC (ROC 0.500 ± 0.000 over the splits): R draws, differently.\n" in text
     assert "**0.500 (0.896)**" in text
     assert "\nbold: differs; NA: not finished within the time limit.\n" in text
 
@@ -174,7 +175,7 @@ def test_the_document_is_written_below_the_output_and_nowhere_else(tmp_path, pap
     assert main(["reproduction", "--output", str(tmp_path)]) == 0
     assert (paper.FOLDER.parents[1] / FILE_NAME).read_bytes() == committed
     written = (tmp_path / FILE_NAME).read_text()
-    assert "## Summary" in written
+    assert "## What differs" in written
     assert main(["reproduction", "--output", str(tmp_path), "--file", str(tmp_path / "my.md")]) == 0
     assert (tmp_path / "my.md").read_text() == written
 

@@ -50,9 +50,34 @@ def test_spread_and_distance_are_those_of_the_means_over_splits():
     assert roc["spread"] == pytest.approx(means.std(ddof=1))
     assert roc["published"] == 0.763
     assert roc["distance"] == pytest.approx((0.763 - means.mean()) / means.std(ddof=1))
+    # Four splits .001 apart: a standard deviation of .00129, of which a mean carries half.
+    within = np.std([0, 0.001, 0.002, 0.003], ddof=1)
+    assert roc["within"] == pytest.approx(within)
+    assert roc["draw"] == pytest.approx(np.sqrt(means.var(ddof=1) - within**2 / 4))
     table = subsets_table(frame)
     assert "| arrhythmia | " in table
     assert "0.763" in table
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_draw_alone_is_what_fixed_splits_would_show(seed):
+    """Simulated: the subset moves a mean by .03, splits scatter by .05, and are drawn anew."""
+    rng = np.random.default_rng(seed)
+    draws, n = 200, 10
+    records = [
+        make_record(
+            "arrhythmia", seed=i, split=s, roc=value, pr=0.4 + value / 10, key=rng.bytes(32).hex(),
+            config={"protocol": {"name": "paper", "cap": {"drawn": "once"}, "repeats": "published"}},
+        )
+        for i, centre in enumerate(0.7 + 0.03 * rng.normal(size=draws))
+        for s, value in enumerate(centre + 0.05 * rng.normal(size=n))
+    ]  # fmt: skip
+    frame = from_records(records).frame.assign(protocol="paper(cap.drawn=once)")
+    roc, pr = subset_spreads(frame).to_dict("records")
+    assert roc["spread"] == pytest.approx(np.sqrt(0.03**2 + 0.05**2 / n), rel=0.15)
+    assert roc["within"] == pytest.approx(0.05, rel=0.1)
+    assert roc["draw"] == pytest.approx(0.03, rel=0.2)
+    assert pr["draw"] == pytest.approx(roc["draw"] / 10)
 
 
 @pytest.mark.parametrize(
