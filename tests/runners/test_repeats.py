@@ -44,7 +44,7 @@ def test_the_published_shares_of_a_data_set_with_many_repeated_rows(
     monkeypatch.setenv("OCRF_DATA_HOME", str(data_home))
     file = tmp_path / "rows.csv"
     assert main(["--data", "smtp", "--file", str(file)]) == 0
-    rows = list(csv.DictReader(file.open()))
+    rows = list(csv.DictReader(file.read_text().splitlines()))
     for row in rows:
         published = repeated_rows().loc[("smtp", row["setting"])]
         assert float(row["normal"]) == pytest.approx(published["normal"], abs=5e-5)
@@ -55,10 +55,10 @@ def test_a_data_set_that_is_not_at_hand_is_named(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("OCRF_DATA_HOME", str(tmp_path / "empty"))
     monkeypatch.setattr("runners.repeats.load", unavailable)
     assert main(["--data", "pima", "--splits", "1", "--file", str(tmp_path / "rows.csv")]) == 1
-    assert "left out: pima: no source" in capsys.readouterr().err
+    assert "left out: pima: data set 'pima'" in capsys.readouterr().err
 
 
 def unavailable(*_):
     from datasets import DataUnavailable
 
-    raise DataUnavailable("no source")
+    raise DataUnavailable("pima", [("home", "nothing")], "Fetch it.")
