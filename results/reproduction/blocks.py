@@ -235,7 +235,7 @@ def _departures(frame: pd.DataFrame, cells: pd.DataFrame) -> str:
 def _clean(experiments: Experiments) -> str:
     """Return the tables of the clean protocol, of one form of each algorithm at a time."""
     frame = experiments.frame[experiments.frame["protocol"] == "clean"]
-    texts = []
+    texts: list[str] = []
     for name, labels in FIELDS.items():
         part = frame[frame["label"].isin(labels)]
         if part.empty or (texts and not set(part["label"]) - set(FIELDS["as run"])):

@@ -217,10 +217,12 @@ def block_of_tests(cells: pd.DataFrame) -> str:
 def _told_apart(comparison: Comparison) -> str:
     table = comparison.wilcoxon_holm
     assert table is not None
+    p_values = table.to_numpy()
+    names = [display_name(str(label)) for label in table.columns]
     named = [
-        f"{display_name(str(a))} and {display_name(str(b))} ({format_p(table.loc[a, b])})"
-        for a, b in combinations(table.columns, 2)
-        if table.loc[a, b] < ALPHA
+        f"{names[i]} and {names[j]} ({format_p(p_values[i, j])})"
+        for i, j in combinations(range(len(names)), 2)
+        if p_values[i, j] < ALPHA
     ]
     return "; ".join(named) or "none"
 

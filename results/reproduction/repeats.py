@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -24,17 +25,18 @@ def repeats_block(file: Path = FILE) -> str:
     if not file.exists():
         return _NOTHING
     table = repeated_rows(file)
-    wide = table[list(_PARTS)].unstack("setting")
-    order = wide.max(axis=1).sort_values(ascending=False, kind="stable").index
+    shares: dict[Any, dict[Any, Any]] = table.to_dict("index")
+    largest = table[list(_PARTS)].max(axis=1).groupby(level="dataset").max()
+    order = largest.sort_values(ascending=False, kind="stable").index
     heading, columns = ["data set"], []
     for setting, title in SETTINGS.items():
         for part, name in _PARTS.items():
             # Without anomalies in train there is nothing that a test anomaly could repeat.
             if (setting, part) != ("novelty", "anomalies"):
                 heading.append(f"{name}, {title.removesuffix(' detection')}")
-                columns.append((part, setting))
+                columns.append((setting, part))
     rows = [
-        [str(dataset), *(f"{format_number(100 * wide.loc[dataset, c], 1)} %" for c in columns)]
+        [str(dataset), *(f"{format_number(100 * shares[dataset, s][p], 1)} %" for s, p in columns)]
         for dataset in order
     ]
     splits = ", ".join(str(n) for n in sorted(table["splits"].unique()))

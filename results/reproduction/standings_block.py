@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -68,7 +69,7 @@ def places(cells: pd.DataFrame, names: list[str] | None = None) -> list[Place]:
     names : list of str, optional
         Publications, by name or path. Default: all that are shipped but the paper.
     """
-    ran = set(cells.index.droplevel("dataset"))
+    ran = {(protocol, setting, label) for protocol, setting, _, label in cells.index}
     found = []
     for name in names or [n for n in publication_names() if n != paper.publication().name]:
         publication = load_publication(name)
@@ -95,7 +96,8 @@ def _place(table: Standings, publication: Publication, setting: str, label: str)
         return []
     pair = comparison.values[[rivals[0], ours]]
     rows = standing_rows(comparison)
-    interval = bootstrap_intervals(pair).loc[ours]
+    row: dict[Any, Any] = rows.loc[ours].to_dict()
+    interval: dict[Any, Any] = bootstrap_intervals(pair).loc[ours].to_dict()
     digits = publication.description.digits
     counts = win_tie_loss(pair, table.metric, digits)
     return [
@@ -106,9 +108,9 @@ def _place(table: Standings, publication: Publication, setting: str, label: str)
             label,
             comparison.n_datasets,
             len(rows),
-            1 + int((rows["mean_rank"] < rows.loc[ours, "mean_rank"]).sum()),
-            float(rows.loc[ours, "mean_rank"]),
-            float(rows.loc[ours, "mean"]),
+            1 + int((rows["mean_rank"] < row["mean_rank"]).sum()),
+            float(row["mean_rank"]),
+            float(row["mean"]),
             float(pair[rivals[0]].mean()),
             float(interval["difference"]),
             float(interval["difference_low"]),

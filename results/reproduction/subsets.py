@@ -114,7 +114,7 @@ def _sentences(spreads: pd.DataFrame) -> str:
         if scattered.empty:
             continue
         ratio = scattered[name] / scattered["within"]
-        low, middle, high = (format_number(ratio.quantile(q), 2) for q in (0, 0.5, 1))
+        low, middle, high = (format_number(float(ratio.quantile(q)), 2) for q in (0, 0.5, 1))
         lines.append(
             f"{what} is {low} to {high} of the standard deviation over the splits of one draw "
             f"(median {middle}, {len(ratio)} cells and metrics)."
