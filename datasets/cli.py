@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import logging
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -73,12 +74,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         description=(
             "show: each data set beside the paper's Table 1, asking no server. "
             "fetch: get everything that is missing into the data home. "
-            "digest: what the key `expected` of a data set's YAML holds."
+            "digest: what the key `expected` of a data set's YAML holds. "
+            "traits: size, anomalies and kinds of columns, as CSV."
         ),
     )
-    parser.add_argument("words", nargs="*", metavar="[show|fetch|digest] [OVERRIDE ...]")
+    parser.add_argument("words", nargs="*", metavar="[show|fetch|digest|traits] [OVERRIDE ...]")
     words = parser.parse_args(argv).words
-    commands = {"show": show, "fetch": fetch, "digest": digest}
+    commands = {"show": show, "fetch": fetch, "digest": digest, "traits": print_traits}
     command = commands[words.pop(0)] if words and words[0] in commands else show
     for word in words:
         if "=" not in word and not word.startswith("~"):
@@ -259,6 +261,23 @@ def digest(overrides: Sequence[str], console: Console) -> int:
             f"anomalies: {int(y.sum())}, digest: {table_digest(X, y)}, "
             f"ordered_digest: {outcome.dataset.ordered_digest}}}"
         )
+    return 0
+
+
+def print_traits(overrides: Sequence[str], console: Console) -> int:
+    """Print one line of CSV per data set."""
+    from datasets.traits import traits
+
+    rows = []
+    for asked in _configurations(overrides):
+        outcome = _load(asked)
+        if outcome.dataset is None:
+            raise DataError(str(outcome.problem))
+        rows.append({"dataset": asked.definition.name} | traits(outcome.dataset))
+    writer = csv.DictWriter(sys.stdout, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({k: v if isinstance(v, str) else f"{v:.6g}" for k, v in row.items()})
     return 0
 
 

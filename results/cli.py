@@ -120,6 +120,14 @@ def _parser() -> argparse.ArgumentParser:
     ablations.add_argument(
         "--file", type=Path, help="document to update (default: ABLATIONS.md in the output folder)"
     )
+    benchmarks = add(
+        "benchmarks",
+        _benchmarks,
+        "write BENCHMARKS.md: OneClassRF on other published benchmarks, and its choices there",
+    )
+    benchmarks.add_argument(
+        "--file", type=Path, help="document to update (default: BENCHMARKS.md in --output)"
+    )
     add("status", _status, "print what is done, NA, failed (and why) and missing")
     add("provenance", _provenance, "print what the records were made with; warn if it is mixed")
     forgetting = add(
@@ -271,6 +279,21 @@ def _ablations(options: argparse.Namespace, output: Output) -> None:
     from results.ablations.document import write_ablations
 
     write_ablations(_load(options, output), output, options.file)
+
+
+def _benchmarks(options: argparse.Namespace, output: Output) -> None:
+    from results.benchmarks.document import write_benchmarks
+    from results.published.publication import load_publication
+
+    experiments = _load(options, output)
+    made_with = set(experiments.frame["protocol"])
+    published = [load_publication(name) for name in ("dte2024", "pyod2019")]
+    shown = [
+        publication
+        for publication in published
+        if made_with & {run.protocol for run in publication.description.settings.values()}
+    ]
+    write_benchmarks(experiments, output, shown, options.file)
 
 
 def _status(options: argparse.Namespace, output: Output) -> None:

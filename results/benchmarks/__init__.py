@@ -1,0 +1,1 @@
+"""OneClassRF beyond the paper's data sets: BENCHMARKS.md from records alone."""
