@@ -93,7 +93,7 @@ def judge_all(results: Mapping[Study, list[Effects]]) -> list[Judged]:
 def judged_markdown(judged: list[Judged]) -> str:
     """Return one row per choice; p values are corrected for all of them."""
     tests = [_test(choice) for choice in judged]
-    corrected = holm(np.array([p for p, _ in tests])) if tests else []
+    corrected = holm(np.array([p for p, _ in tests]))
     rows = [
         [
             choice.protocol,

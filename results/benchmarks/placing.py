@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from results.benchmarks.duels import FORMS
@@ -81,6 +82,6 @@ def _equals(text: str) -> str:
 def pair_tests(comparison: Comparison, name: str) -> pd.Series:
     """Return p values of Wilcoxon's test of one algorithm against each other one, by Holm."""
     block = comparison.values
-    others = [other for other in block if other != name]
-    raw = pd.Series({o: wilcoxon_holm(block[[name, o]]).loc[name, o] for o in others})
-    return pd.Series(holm(raw.to_numpy(dtype=float)), index=raw.index)
+    others = [str(other) for other in block if other != name]
+    raw = [float(wilcoxon_holm(block[[name, o]]).to_numpy()[0, 1]) for o in others]
+    return pd.Series(holm(np.array(raw)), index=others)
