@@ -27,6 +27,8 @@ ORDER = [
     "wilt",
     "adult",
 ]
+#: R could not do the large ones.
+LIST_OF_RFC = ["ionosphere", "spambase", "arrhythmia", "pima", "wilt"]
 SETTINGS = {
     "novelty": {"name": "novelty", "anomalies_in_train": False},
     "outlier": {"name": "outlier", "anomalies_in_train": True},
@@ -117,17 +119,17 @@ def test_splits_are_those_of_one_program_run_from_the_start(setting, monkeypatch
 def test_positions_rise_through_the_data_sets_in_their_order(name):
     stream = stream_named(name)
     words = [position.words for position in stream.positions.values()]
-    assert list(stream.positions) == ORDER
+    assert list(stream.positions) == (LIST_OF_RFC if name.startswith("rfc") else ORDER)
     assert words[0] == 0
     assert (np.diff(words) > 0).all()
 
 
-def test_what_was_found_by_search_is_two_positions_and_the_stops():
+def test_what_was_found_by_search_is_two_positions_the_stops_and_the_list_of_rfc():
     found = {
         (name, dataset)
         for name in STREAMS
         for dataset, position in stream_named(name).positions.items()
-        if position.origin != "derived"
+        if position.origin != "derived" and not name.startswith("rfc")
     }
     assert found == {("lsad_novelty", "forestcover"), ("iforest_2016_novelty", "forestcover")}
     stopped = {name.rpartition("_")[0] for name in STREAMS if stream_named(name).stops}
@@ -141,8 +143,8 @@ def test_positions_follow_from_the_data_sets_before(name, data_home):
     algorithm, _, setting = name.rpartition("_")
     stream = load_stream(algorithm, setting)
     protocol = with_stream(_replayed("protocol=replayed"), algorithm, setting)
-    for dataset, following in itertools.pairwise(ORDER):
-        if stream.positions[following].origin != "derived":
+    for dataset, following in itertools.pairwise(stream.positions):
+        if dataset == "shuttle" and stream.positions[following].origin != "derived":
             continue  # the rows of the data set before do not stand as they did
         table = _table(dataset, str(data_home))
         generator = stream.at(dataset)
