@@ -37,6 +37,7 @@ class CellFactory:
         self._contents: dict[str, str | None] = {}
         self._splits: dict[tuple[str | None, str], str | None] = {}
         self._codes: dict[tuple[str, ...], str | None] = {}
+        self._parameters: dict[str, Plain] = {}
 
     def cells(
         self, jobs: Sequence[Sequence[str]], from_globs: Collection[str] = ()
@@ -153,10 +154,12 @@ class CellFactory:
         """
         # Only overrides on the command line and files of the group `grid` change parameters.
         touched = any(o.lstrip("+~").startswith("algorithm.") for o in composed.overrides)
-        if touched or composed.choices.get("grid"):
-            composed = self._composer.compose([f"algorithm={name}"])
-        own: Plain = composed.unresolved["algorithm"]
-        return own
+        if not touched and not composed.choices.get("grid"):
+            return dict(composed.unresolved["algorithm"])
+        if name not in self._parameters:
+            alone = self._composer.compose([f"algorithm={name}"])
+            self._parameters[name] = dict(alone.unresolved["algorithm"])
+        return self._parameters[name]
 
 
 def _with_stream(resolved: Plain, algorithm: str) -> Plain:

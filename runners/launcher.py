@@ -151,13 +151,14 @@ class GridSweeper(Sweeper):
         for folder in sorted(folders):
             names += [f"{folder}/{name}" for name in self._options(f"{group}/{folder}")]
         text = f"{group}=glob"
-        groups = [f"{name}/*" for name in names if self._options(f"{group}/{name}")]
         included = Glob(include=glob.include).filter(names)
+        unmatched = [entry for entry in glob.include if not fnmatch.filter(names, entry)]
+        # Hydra takes long to list options: only a message needs those of every folder.
+        known = [*names, *(f"{n}/*" for n in names if unmatched and self._options(f"{group}/{n}"))]
         wrong = [
-            f"{text}: {entry!r} matches no {group}{suggestion(entry, [*names, *groups]) or '.'} "
+            f"{text}: {entry!r} matches no {group}{suggestion(entry, known) or '.'} "
             f"There are {', '.join(names)}"
-            for entry in glob.include
-            if not fnmatch.filter(names, entry)
+            for entry in unmatched
         ] or [
             f"{text}: {entry!r} excludes nothing that is included"
             f"{suggestion(entry, included) or '.'} Included are {', '.join(included)}"
