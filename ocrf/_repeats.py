@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ._hashing import absorb
 from ._workspace import read_only, scratch_together
 from .kernels import kernel
 
@@ -16,9 +17,7 @@ _FEWEST_ROWS = 256
 # grows with the rows looked at, and repeats take a fiftieth of the time of scoring to find.
 _LOOK, _FEWEST_REPEATS = 1 / 8, 1 / 100
 
-# Odd, and as many ones as zeros (the fractional part of the golden ratio).
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)
-_HALF, _LOW_32, _ONE = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(1)
+_LOW_32, _ONE = np.uint64(0xFFFFFFFF), np.uint64(1)
 
 
 class Repeats(NamedTuple):
@@ -55,8 +54,7 @@ def _find_repeats(
     for i in range(start, stop):
         hash_ = np.uint64(0)
         for j in range(words.shape[1]):
-            hash_ = (hash_ ^ words[i, j]) * _FACTOR
-            hash_ ^= hash_ >> _HALF
+            hash_ = absorb(hash_, words[i, j])
         mark = hash_ & ~_LOW_32
         slot = hash_ & last_slot
         while True:

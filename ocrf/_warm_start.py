@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from hashlib import blake2b
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ._hashing import digest
 from ._params import resolve_gamma
 from ._predictor import GrownForest
 from ._tree import Trees, node_sizes
@@ -68,15 +68,12 @@ def grown_with(forest: Any, X: np.ndarray, weights: np.ndarray | None) -> dict[s
     of_data, of_parameters : dicts
         Numbers and texts only, for pickles.
     """
-    digest = blake2b(X.reshape(-1).data, digest_size=16)
-    if weights is not None:
-        digest.update(weights.data)
     seed = forest.random_state
     return {
         "data": {
             "the number of features": X.shape[1],
             "the number of rows": X.shape[0],
-            "the data or their weights": digest.hexdigest(),
+            "the data or their weights": digest(X) + ("" if weights is None else digest(weights)),
         },
         "parameters": {
             "max_samples": forest.max_samples_,

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from ocrf import OneClassRF
+from ocrf._hashing import digest
 
 
 def assert_same(a, b, X):
@@ -136,3 +137,18 @@ def test_other_weights_are_refused(X):
         with pytest.raises(ValueError, match="the data or their weights"):
             forest.fit(X, None, other)
     assert len(forest.estimators_) == 3
+
+
+def test_digests_tell_every_value_and_the_order_of_values():
+    X = np.arange(1.0, 12.0)
+    digests = {digest(X)}
+    for i in range(len(X)):
+        changed = X.copy()
+        changed[i] = np.nextafter(X[i], 0.0)
+        digests |= {digest(changed), digest(X[:i])}
+        for j in range(i):
+            swapped = X.copy()
+            swapped[[i, j]] = X[[j, i]]
+            digests.add(digest(swapped))
+    assert len(digests) == 1 + 11 + 11 + 55
+    assert digest(X.reshape(11, 1)) == digest(X)
