@@ -17,7 +17,7 @@ from ._builder import (
     most_nodes,
 )
 from ._parallel import map_in_threads
-from ._partitioner import Points
+from ._partitioner import Points, sorts_node_by_node
 from ._sorting import N_COUNTS, RankedData, SortSpace
 from ._splitter import Search, longest_search, most_runs
 from ._tree import Nodes, Trees, join_trees, room_for_nodes
@@ -44,10 +44,13 @@ class Block(NamedTuple):
     importances: list[tuple[np.ndarray, np.ndarray]]
 
 
-def _new_work_space(shape: tuple[int, int], parameters: TreeParameters) -> WorkSpace:
+def _new_work_space(
+    shape: tuple[int, int], parameters: TreeParameters, is_weighted: bool
+) -> WorkSpace:
     """Allocate work space for the trees of a forest on data of that shape."""
     m, d, depth = parameters.n_subsample, parameters.n_features_tree, parameters.max_depth
-    n_slots = min(parameters.n_features_node, d) if parameters.sort_node_by_node else d
+    node_by_node = sorts_node_by_node(d, parameters.n_features_node)
+    n_slots = min(parameters.n_features_node, d) if node_by_node else d
     keys = (m, np.uint32)
     work = WorkSpace(
         bitmap=scratch((max(shape) + 63) // 64, np.uint64),
@@ -58,13 +61,13 @@ def _new_work_space(shape: tuple[int, int], parameters: TreeParameters) -> WorkS
                 orders=((2, n_slots, m), np.uint32),
                 rows=(m + 1, np.uint32),
                 columns=(d + 1, np.uint32),
-                members=keys,
                 marked=(m, np.uint8),
-                weights=(m if parameters.is_weighted else 0, np.float64),
                 keys=keys,
             ),
             sorting=SortSpace(**_arrays(order=keys, keys=keys, counts=(N_COUNTS, np.uint32))),
         ),
+        members=scratch(*keys) if node_by_node else None,
+        weights=scratch(m, np.float64) if is_weighted else None,
         box=Box(
             **_arrays(
                 lower=(d, np.float64),
@@ -120,13 +123,15 @@ def _grow_block(
         # Nearly all trees have far fewer nodes than they may have; nodes that are not written to
         # take no memory.
         room = min((n_trees - grown) * most, max(most + most // 4, _ROOM))
-        nodes = room_for_nodes(room, parameters.is_weighted)
+        nodes = room_for_nodes(room, work.weights is not None)
         some = slice(grown, grown + len(importances))
         n_grown = grow_trees(
             data,
             seeds[some],
             parameters,
             work,
+            work.members,
+            work.weights,
             nodes,
             nodes.packed.view(np.float64),
             block.n_nodes[some],
@@ -146,7 +151,11 @@ def _grow_block(
 
 
 def grow_blocks(
-    data: RankedData, seeds: np.ndarray, parameters: TreeParameters, n_jobs: int
+    data: RankedData,
+    seeds: np.ndarray,
+    parameters: TreeParameters,
+    is_weighted: bool,
+    n_jobs: int,
 ) -> list[Block]:
     """Grow one tree per seed, in threads: the kernels hold no GIL and share the data.
 
@@ -155,6 +164,8 @@ def grow_blocks(
     data : RankedData
     seeds : uint64 array of shape (n_trees,)
     parameters : TreeParameters
+    is_weighted : bool
+        Whether points have weights or lack values.
     n_jobs : int
 
     Returns
@@ -167,7 +178,7 @@ def grow_blocks(
 
     def grow_some(_: int) -> list[tuple[int, Block]]:
         """Take blocks as long as there are any, in work space of this thread's own."""
-        work = _new_work_space(data.X.shape, parameters)
+        work = _new_work_space(data.X.shape, parameters, is_weighted)
         # The iterator of a list is advanced under the interpreter's lock.
         return [(i, _grow_block(data, some, parameters, work, stop)) for i, some in waiting]
 

@@ -47,8 +47,6 @@ class TreeParameters(NamedTuple):
     min_samples_split: int
     min_log_density: float  # a node at or beyond either is a leaf; infinite for no bound
     max_log_density: float
-    sort_node_by_node: bool  # `_partitioner`
-    is_weighted: bool  # points have weights or lack values: `best_weighted_split`
     missing_rule: int  # of MISSING_RULES
 
 
@@ -71,10 +69,19 @@ class Stack(NamedTuple):
 
 
 class WorkSpace(NamedTuple):
-    """Arrays for trees of m points and d features, grown one at a time."""
+    """Arrays for trees of m points and d features, grown one at a time.
+
+    Kernels take ``members`` and ``weights`` as arguments of their own: where an argument is None,
+    numba leaves out the branches for arrays, and compiles no function that only these call.
+    """
 
     bitmap: np.ndarray  # uint64: a bit per row, or per feature if they are more; zero between uses
     points: Points
+    # uint32, (m,): the points of each node where nodes are sorted one by one (`_partitioner`), or
+    # None where the tree's points are kept in order.
+    members: np.ndarray | None
+    # float64, (m,): where points have weights or lack values (`_weighted`), or None.
+    weights: np.ndarray | None
     box: Box
     features: Features
     stack: Stack
@@ -108,6 +115,8 @@ def _draw_searched(
     parameters: TreeParameters,
     data: RankedData,
     work: WorkSpace,
+    members: np.ndarray | None,
+    weights: np.ndarray | None,
     start: int,
     end: int,
     depth: int,
@@ -125,7 +134,6 @@ def _draw_searched(
     candidates, swaps, constant = features.candidates, features.swaps, features.constant
     lower, upper, values, orders = box.lower, box.upper, points.values, points.orders
     d, buffer = lower.shape[0], depth & 1
-    node_by_node = parameters.sort_node_by_node
     n_searched, n_drawn = 0, 0
     state = key
     while n_drawn < d and n_searched < parameters.n_features_node:
@@ -137,17 +145,17 @@ def _draw_searched(
         n_drawn += 1
         if constant[j]:
             continue
-        slot = n_searched if node_by_node else j
-        differ = upper[j] - lower[j] >= _NARROWEST
-        if differ and node_by_node:
-            differ = sort_members(data, points, j, slot, start, end)
-            work.slot_lower[slot], work.slot_upper[slot] = lower[j], upper[j]
-        elif differ and not parameters.is_weighted:
-            differ = values[j, orders[buffer, j, start]] != values[j, orders[buffer, j, end - 1]]
-        if differ and parameters.is_weighted:
-            differ = differ_where_present(
-                values[slot], orders[0 if node_by_node else buffer, slot, start:end]
-            )
+        slot, differ = j, upper[j] - lower[j] >= _NARROWEST
+        if members is not None:
+            slot, buffer = n_searched, 0
+            if differ:
+                differ = sort_members(data, points, members[start:end], j, slot, start)
+                work.slot_lower[slot], work.slot_upper[slot] = lower[j], upper[j]
+        if weights is not None:
+            differ = differ and differ_where_present(values[slot], orders[buffer, slot, start:end])
+        elif members is None:
+            order = orders[buffer, j]
+            differ = differ and values[j, order[start]] != values[j, order[end - 1]]
         if differ:
             features.slots[n_searched], features.of_slot[slot] = slot, j
             n_searched += 1
@@ -183,6 +191,8 @@ def _grow_tree(
     seed: np.uint64,
     gamma: float,
     work: WorkSpace,
+    members: np.ndarray | None,
+    weights: np.ndarray | None,
     nodes: Nodes,
     thresholds: np.ndarray,
     importances: np.ndarray,
@@ -196,25 +206,26 @@ def _grow_tree(
     points, box, features = work.points, work.box, work.features
     columns, links = points.columns, nodes.packed
     m, criterion, max_depth = parameters.n_subsample, parameters.criterion, parameters.max_depth
-    node_by_node, is_weighted = parameters.sort_node_by_node, parameters.is_weighted
-    total = gather_weights(data, points) if is_weighted else float(m)
+    total = float(m)
+    if weights is not None:
+        total = gather_weights(data, points.rows, weights)
     log_total = np.log(total)
 
     # Where nodes are sorted one by one, a slot holds whichever feature the node has drawn.
     slot_lower, slot_upper = box.lower, box.upper
-    if node_by_node:
+    if members is not None:
         slot_lower, slot_upper = work.slot_lower, work.slot_upper
         for i in range(m):
-            points.members[i] = i
+            members[i] = i
     pending, pending_key = work.stack.nodes, work.stack.keys
 
     nodes.n_samples[0], nodes.depth[0] = m, 0
-    if is_weighted:
+    if weights is not None:
         nodes.weight[0] = total
     nodes.log_volume[0] = root_log_volume(data.lower, data.upper, columns, box)
     pending[0, 0], pending[0, 1], pending[0, 2], pending[0, 3], pending[0, 4] = 0, 0, m, 0, 0
     pending_key[0] = derive(seed, STREAM_NODES)
-    n_pending, n_nodes, level, n_constants = 1, 1, 0, 0
+    n_pending, n_nodes, level, n_constants = 1, 1, np.intp(0), np.intp(0)
 
     while n_pending > 0:
         n_pending -= 1
@@ -222,7 +233,7 @@ def _grow_tree(
         end, depth = pending[n_pending, 2], pending[n_pending, 3]
         side, key = pending[n_pending, 4], pending_key[n_pending]
         n, log_volume = float(end - start), nodes.log_volume[node]
-        if is_weighted:
+        if weights is not None:
             n = nodes.weight[node]
         # A leaf, until it is split.
         thresholds[node, 0], links[node, 1] = 0.0, np.uint64(node)
@@ -235,20 +246,22 @@ def _grow_tree(
                 features.constants, n_constants, depth, features.constant
             )
         n_searched, n_constants = _draw_searched(
-            parameters, data, work, start, end, depth, key, n_constants
+            parameters, data, work, members, weights, start, end, depth, key, n_constants
         )
         n_outliers = n_hidden_outliers(parameters.adversary, gamma, n, total, log_volume)
-        buffer = 0 if node_by_node else depth & 1
+        buffer = depth & 1
+        if members is not None:
+            buffer = 0
         at_hand = Sorted(
             points.values, points.orders, buffer, start, end, slot_lower, slot_upper, n_outliers
         )
         missing_right = False
-        if is_weighted:
+        if weights is not None:
             slot, threshold, n_below, gain, missing_right = best_weighted_split(
                 criterion,
                 parameters.missing_rule,
                 at_hand,
-                points.weights,
+                weights,
                 features.slots,
                 n_searched,
             )
@@ -265,14 +278,15 @@ def _grow_tree(
         links[node, 1] = (np.uint64(columns[best]) << SHIFT) | np.uint64(child)
         left_width, right_width = _child_widths(at_hand, slot, threshold, n_below)
         n_left = n_below
-        if is_weighted:
+        if weights is not None:
             links[node, 1] |= MISSING_RIGHT if missing_right else np.uint64(0)
-            mark_left(at_hand, slot, n_below, points, parameters.missing_rule, missing_right, key)
+            rule, marked = parameters.missing_rule, points.marked
+            mark_left(at_hand, slot, n_below, weights, marked, rule, missing_right, key)
             n_left, nodes.weight[child], nodes.weight[child + 1] = distribute_marked(
-                at_hand, slot, points, features.constant, node_by_node
+                at_hand, slot, members, weights, marked, features.constant
             )
-        elif node_by_node:
-            copy_points(points.orders[0, slot, start:end], points.members[start:end])
+        elif members is not None:
+            copy_points(points.orders[0, slot, start:end], members[start:end])
         elif depth + 1 < max_depth:
             # The children may be split in turn: hand them their points, in order.
             partition_orders(
@@ -299,7 +313,7 @@ def _grow_tree(
             pending[n_pending, 4] = 0 if is_left else 1
             pending_key[n_pending] = derive(key, _NODE_LEFT if is_left else _NODE_RIGHT)
             n_pending += 1
-    forget_constants(features.constants, n_constants, 0, features.constant)
+    forget_constants(features.constants, n_constants, np.intp(0), features.constant)
     return n_nodes
 
 
@@ -309,6 +323,8 @@ def grow_trees(
     seeds: np.ndarray,
     parameters: TreeParameters,
     work: WorkSpace,
+    members: np.ndarray | None,
+    weights: np.ndarray | None,
     nodes: Nodes,
     thresholds: np.ndarray,
     n_nodes: np.ndarray,
@@ -324,6 +340,8 @@ def grow_trees(
     seeds : uint64 array of shape (n_trees,)
     parameters : TreeParameters
     work : WorkSpace
+    members, weights : arrays of shape (m,), or None
+        Those of the work space.
     nodes : Nodes
         Receives the trees, one after the other.
     thresholds : float64 array of shape (size, 2)
@@ -352,7 +370,7 @@ def grow_trees(
         draw_samples(seeds[t], n_samples, work.bitmap, points.rows)
         draw_features(seeds[t], n_features, work.bitmap, points.columns)
         gammas[t] = draw_gamma(seeds[t], parameters.gamma_low, parameters.gamma_high)
-        if parameters.sort_node_by_node:
+        if members is not None:
             find_root_box(data.X, points.rows, points.columns, work.box)
         else:
             sort_root(data, points, work.box.lower, work.box.upper)
@@ -370,6 +388,8 @@ def grow_trees(
             seeds[t],
             gammas[t],
             work,
+            members,
+            weights,
             tree,
             thresholds[used:end],
             importances[t],

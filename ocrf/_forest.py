@@ -33,7 +33,6 @@ from ._params import (
     resolve_max_features,
     resolve_max_samples,
 )
-from ._partitioner import sorts_node_by_node
 from ._persistence import from_plain, to_plain
 from ._predictor import grown_forest, is_depth
 from ._sampling import sample_features, sample_rows
@@ -379,12 +378,11 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             min_samples_split=min(int(self.min_samples_split), most_points + 1),
             min_log_density=min_log_density,
             max_log_density=max_log_density,
-            sort_node_by_node=sorts_node_by_node(self.max_features_tree_, self.max_features_node_),
-            is_weighted=missing or weights is not None,
             missing_rule=MISSING_RULES[self._missing_rule],
         )
+        is_weighted = missing or weights is not None
         seeds = self._tree_seeds[self.n_estimators - n_more :]
-        blocks = grow_blocks(data, seeds, parameters, n_jobs) if n_more else []
+        blocks = grow_blocks(data, seeds, parameters, is_weighted, n_jobs) if n_more else []
         # The ranks are freed before the trees are joined, which takes as much memory for a moment.
         del data
         if blocks:

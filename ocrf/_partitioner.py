@@ -42,9 +42,7 @@ class Points(NamedTuple):
     columns: np.ndarray  # uint32, (d + 1,): the features, and a place for work
     values: np.ndarray  # float64, (n_slots, m): feature by feature
     orders: np.ndarray  # uint32, (2, n_slots, m): the points of each node in ascending order
-    members: np.ndarray  # uint32, (m,): the points of each node, if nodes are sorted one by one
     marked: np.ndarray  # uint8, (m,): zero between uses
-    weights: np.ndarray  # float64, (m,), or empty where every point counts once
     keys: np.ndarray  # uint32, (m,): work space of sorting
     sorting: SortSpace
 
@@ -96,7 +94,7 @@ def sort_root(data: RankedData, points: Points, lower: np.ndarray, upper: np.nda
 
 @kernel
 def sort_members(
-    data: RankedData, points: Points, feature: int, slot: int, start: int, end: int
+    data: RankedData, points: Points, members: np.ndarray, feature: int, slot: int, start: int
 ) -> bool:
     """Sort the points of a node by a feature, unless the feature is constant in the node.
 
@@ -104,11 +102,13 @@ def sort_members(
     ----------
     data : RankedData
     points : Points
-        The node's points are ``members[start:end]``. ``orders[0, slot, start:end]`` receives them
-        in ascending order, and ``values[slot]`` their values.
+        ``orders[0, slot, start:]`` receives the points in ascending order, and ``values[slot]``
+        their values.
+    members : uint32 array of shape (n,)
+        The node's points.
     feature : int
         One of the tree's, from 0 on.
-    slot, start, end : int
+    slot, start : int
 
     Returns
     -------
@@ -117,8 +117,8 @@ def sort_members(
     """
     column = points.columns[feature]
     rows, ranks, keys = points.rows, data.ranks[column], points.keys
-    members, order = points.members[start:end], points.orders[0, slot, start:end]
     n = members.shape[0]
+    order = points.orders[0, slot, start : start + n]
     low = high = ranks[rows[members[0]]]
     for i in range(n):
         rank = ranks[rows[members[i]]]
@@ -223,10 +223,10 @@ def partition_orders(
     mark_left = 2 * n_left <= n
     a, b = (start, middle) if mark_left else (middle, end)
     to_marked, to_others = (0, n_left) if mark_left else (n_left, 0)
-    _mark(orders, buffer, best, a, b, 1, marked)
+    _mark(orders, buffer, best, a, b, np.uint8(1), marked)
     for j in range(constant.shape[0]):
         if j == best:
             copy_points(orders[buffer, j, start:end], orders[1 - buffer, j, start:end])
         elif not constant[j]:
             partition_by_marks(orders, buffer, j, start, end, to_marked, to_others, marked)
-    _mark(orders, buffer, best, a, b, 0, marked)
+    _mark(orders, buffer, best, a, b, np.uint8(0), marked)

@@ -233,7 +233,7 @@ def _rank_from(
         if not is_sorted or j > first:
             # The upper halves of the floats distinguish most values, in half the passes.
             _upper_halves(column, ranks[j])
-            sort_by_key(ranks[j], 32, order, space)
+            sort_by_key(ranks[j], np.intp(32), order, space)
         n_ranks[j] = _rank_sorted(column, order, ranks[j], table)
         if n_ranks[j] == 0:
             if not _mend_order(column, order):

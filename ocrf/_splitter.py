@@ -213,12 +213,12 @@ def best_split(
     if n < _SEARCH_BY_RUNS:
         for k in range(n_searched):
             slot = searched[k]
-            found, cut, count = _search_run(criterion, node, slot, 1, n, gain, search)
+            found, cut, count = _search_run(criterion, node, slot, np.intp(1), n, gain, search)
             if count > 0:
                 gain, threshold, n_left, best = found, cut, count, slot
         return best, threshold, n_left, gain
 
-    largest, promising, promising_run = -1.0, -1, 0
+    largest, promising, promising_run = -1.0, np.intp(-1), 0
     for k in range(n_searched):
         bound, run = _bound_runs(criterion, node, searched[k], search)
         if bound > largest:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._criterion import BETTER, GINI, PROPORTION, split_gain
-from ._partitioner import Points, partition_by_marks
+from ._partitioner import partition_by_marks
 from ._sampling import derive, uniform
 from ._sorting import RankedData, count_present
 from ._splitter import Sorted, midpoint
@@ -21,12 +21,12 @@ _STREAM_MISSING = np.uint64(2**33)
 
 
 @kernel
-def gather_weights(data: RankedData, points: Points) -> float:
+def gather_weights(data: RankedData, rows: np.ndarray, weights: np.ndarray) -> float:
     """Copy the weights of a tree's points, and return their sum."""
     total = 0.0
-    for i in range(points.weights.shape[0]):
-        weight = data.weights[points.rows[i]] if data.weights.shape[0] > 0 else 1.0
-        points.weights[i] = weight
+    for i in range(weights.shape[0]):
+        weight = data.weights[rows[i]] if data.weights.shape[0] > 0 else 1.0
+        weights[i] = weight
         total += weight
     return total
 
@@ -109,7 +109,8 @@ def mark_left(
     node: Sorted,
     slot: int,
     n_below: int,
-    points: Points,
+    weights: np.ndarray,
+    marked: np.ndarray,
     rule: int,
     missing_right: bool,
     key: np.uint64,
@@ -123,8 +124,9 @@ def mark_left(
         The slot of the split's feature.
     n_below : int
         Points that have a value below the threshold.
-    points : Points
-        ``marked`` receives the marks.
+    weights : float64 array of shape (m,)
+    marked : uint8 array of shape (m,)
+        Receives the marks.
     rule : {MAJORITY, PROPORTION, BETTER}
     missing_right : bool
         Whether points without a value go right, except under the rule `PROPORTION`: each draws its
@@ -136,9 +138,9 @@ def mark_left(
     n_present = count_present(node.values[slot], order)
     below, present = 0.0, 0.0
     for i in range(n_present):
-        present += points.weights[order[i]]
+        present += weights[order[i]]
         if i < n_below:
-            points.marked[order[i]] = 1
+            marked[order[i]] = 1
             below = present
     for i in range(n_present, order.shape[0]):
         goes_left = not missing_right
@@ -146,44 +148,50 @@ def mark_left(
             goes_left = (
                 uniform(derive(key, np.uint64(order[i]) + _STREAM_MISSING)) * present < below
             )
-        points.marked[order[i]] = 1 if goes_left else 0
+        marked[order[i]] = 1 if goes_left else 0
 
 
 @kernel
 def distribute_marked(
-    node: Sorted, slot: int, points: Points, constant: np.ndarray, node_by_node: bool
-) -> tuple[int, float, float]:
+    node: Sorted,
+    slot: int,
+    members: np.ndarray | None,
+    weights: np.ndarray,
+    marked: np.ndarray,
+    constant: np.ndarray,
+) -> tuple[np.intp, float, float]:
     """Hand the marked points of a node to its left child and the others to its right child.
 
-    The marks are cleared. Other parameters as in `mark_left` and `partition_orders`.
+    The marks are cleared. ``members`` receives the points of the children, or, if it is None, the
+    orders do. Other parameters as in `mark_left` and `partition_orders`.
 
     Returns
     -------
     n_left, left, right
         The number of points that go left, and the weights of both children.
     """
-    order, marked = node.orders[node.buffer, slot, node.start : node.end], points.marked
-    n_left, left, right = 0, 0.0, 0.0
+    order = node.orders[node.buffer, slot, node.start : node.end]
+    n_left, left, right = np.intp(0), 0.0, 0.0
     for i in range(order.shape[0]):
         if marked[order[i]]:
             n_left += 1
-            left += points.weights[order[i]]
+            left += weights[order[i]]
         else:
-            right += points.weights[order[i]]
-    if node_by_node:
+            right += weights[order[i]]
+    if members is not None:
         next_left, next_right = node.start, node.start + n_left
         for i in range(order.shape[0]):
             if marked[order[i]]:
-                points.members[next_left] = order[i]
+                members[next_left] = order[i]
                 next_left += 1
             else:
-                points.members[next_right] = order[i]
+                members[next_right] = order[i]
                 next_right += 1
     else:
         for j in range(constant.shape[0]):
             if not constant[j]:
                 partition_by_marks(
-                    node.orders, node.buffer, j, node.start, node.end, 0, n_left, marked
+                    node.orders, node.buffer, j, node.start, node.end, np.intp(0), n_left, marked
                 )
     for i in range(order.shape[0]):
         marked[order[i]] = 0

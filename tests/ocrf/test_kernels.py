@@ -5,7 +5,9 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import joblib
 import numpy as np
@@ -13,22 +15,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
+from numba.core.dispatcher import Dispatcher
 
 import ocrf
 from ocrf import OneClassRF, _predictor, _sorting
-from ocrf._builder import grow_trees
 from ocrf._criterion import entropy_gain, gini_gain
 from ocrf._sampling import next_below, sample_rows
 from ocrf._sorting import (
     N_COUNTS,
     SortSpace,
     _mend_order,
-    _rank_from,
     bit_length,
     rank_columns,
     sort_by_key,
 )
-from ocrf._traversal import block_rows, outside_box, sum_over_trees
+from ocrf._traversal import block_rows
 from ocrf._tree import pack_nodes, unpack_nodes
 from ocrf._workspace import read_only, scratch, scratch_together
 
@@ -304,18 +305,32 @@ def test_compiled_code_is_kept_where_the_installation_cannot_be_written(tmp_path
     assert list((tmp_path / "cache").rglob("*.nbi"))
 
 
+def compiled_types():
+    """Return the argument types that each kernel has been compiled or loaded for in this process."""
+    modules = [import_module(f"ocrf.{module.name}") for module in iter_modules(ocrf.__path__)]
+    kernels = {k for module in modules for k in vars(module).values() if isinstance(k, Dispatcher)}
+    return {kernel.py_func.__qualname__: set(map(str, kernel.signatures)) for kernel in kernels}
+
+
 def test_no_kernel_is_compiled_twice(tmp_path):
     """Read-only, memory-mapped and foreign layouts must not each wait for a compiler."""
-    kernels = (grow_trees, sum_over_trees, outside_box, _rank_from)
     X = np.random.default_rng(0).normal(size=(200, 3))
     forest = OneClassRF(n_estimators=2, out_of_bounds="maximal", random_state=0).fit(X)
     expected = forest.score_samples(X)
     joblib.dump((forest, X), tmp_path / "forest")
+    forest.estimators_[0].apply(X)
+    before = compiled_types()
+    assert len(before) > 30
     mapped, mapped_X = joblib.load(tmp_path / "forest", mmap_mode="r")
     assert not mapped_X.flags.writeable
     np.testing.assert_array_equal(mapped.score_samples(mapped_X), expected)
     mapped.estimators_[0].apply(mapped_X)
     for other in (mapped_X, np.asfortranarray(X), X[:, ::-1], X.astype(np.float32), X[:, :1]):
         OneClassRF(n_estimators=2, random_state=0).fit(other).score_samples(other)
-    for kernel in kernels:
-        assert len(kernel.signatures) == 1, kernel.__name__
+    assert compiled_types() == before
+
+
+def test_no_kernel_is_compiled_for_a_constant():
+    """An argument that is a constant in the caller would make another copy of the kernel."""
+    OneClassRF(n_estimators=2, random_state=0).fit(np.eye(5))
+    assert not [name for name, types in compiled_types().items() if "Literal" in str(types)]
