@@ -54,11 +54,13 @@ published: $(INSTALLED) ## Regenerate results/runs/, REPRODUCTION.md, ABLATIONS.
 	for part in tables figures statistics report; do \
 	  $(PY) -m results $$part --records results/runs --output results/runs || exit; done
 	$(PY) -m results tables --transposed --records results/runs/trials --output results/runs/trials
+	$(PY) -m tests.results.update_sentences results/published/goix2016/reasons.csv
 	for file in results/REPRODUCTION.md README.md; do \
 	  $(PY) -m results reproduction --file $$file --output results/runs \
 	    $(addprefix --records ,results/runs $(PACKED)) || exit; done
 	$(PY) -m results ablations --file results/ABLATIONS.md --output $(OUTPUT)/ablations \
 	  --records results/runs/ablations
+	$(PY) -m tests.results.update_sentences
 
 theory: $(INSTALLED) ## Draw the paper's illustrations of the method
 	$(PY) -m runners.theory --output $(OUTPUT) $(ARGS)

@@ -128,18 +128,29 @@ def rank(label, kind="pr", protocol="clean", setting="novelty", field="as run") 
     return float(block.rank(axis=1, ascending=False).mean()[label])
 
 
+@cache
+def _families() -> list[ranks.Family]:
+    return ranks.families(cells())
+
+
 def family(kind="pr", protocol="clean", setting="novelty", field="as run") -> ranks.Family:
     (found,) = (
         f
-        for f in ranks.families(cells())
+        for f in _families()
         if (f.protocol, f.field, f.setting, f.metric)
         == (protocol, field, setting, metric(protocol, kind))
     )
     return found
 
 
+@cache
+def all_pairs(protocol: str, setting: str, name: str) -> pd.DataFrame:
+    """Every pair of forms, with tests."""
+    return ranks.pairs(cells(), protocol, setting, name)
+
+
 def pair(first, second, kind="pr", protocol="clean", setting="novelty") -> dict[Any, Any]:
-    table = ranks.pairs(cells(), protocol, setting, metric(protocol, kind))
+    table = all_pairs(protocol, setting, metric(protocol, kind))
     (row,) = table[(table["first"] == first) & (table["second"] == second)].to_dict("records")
     return row
 
@@ -183,19 +194,29 @@ def repeated(dataset, part="normal", setting="novelty") -> float:
     return 100 * float(repeats.repeated_rows().loc[(dataset, setting), part])
 
 
+@cache
+def _signs() -> pd.DataFrame:
+    return criterion.signs(compared())
+
+
+@cache
+def _contrasts(study: str, setting: str, name: str) -> pd.DataFrame:
+    return contrasts(ablations()[study, setting], name)
+
+
 def wrong(column: str) -> float:
     """The share of another algorithm's columns that a criterion passes, in per cent."""
     return 100 * float(criterion.wrong_columns(compared())[column].mean())
 
 
 def sign(column, kind="roc") -> dict[Any, Any]:
-    table = criterion.signs(compared())
+    table = _signs()
     chosen = (table["column"] == column) & (table["metric"] == metric("paper", kind))
     (row,) = table[chosen].to_dict("records")
     return row
 
 
-def bootstrap_at_least(mean_of_ten: float, sample: np.ndarray, n: int = 100_000) -> float:
+def bootstrap_at_least(mean_of_ten: float, sample: np.ndarray, n: int = 50_000) -> float:
     """How often ten splits drawn from a sample have at least this mean."""
     drawn = np.random.default_rng(0).choice(sample, size=(n, 10)).mean(axis=1)
     return float((drawn >= mean_of_ten - 1e-12).mean())
@@ -230,7 +251,7 @@ def fit_time(study, name, setting="novelty") -> float:
 
 def contrast(study, name, column="difference", kind="pr", setting="novelty") -> Any:
     """One number of a row of the table of contrasts."""
-    table = contrasts(ablations()[study, setting], metric("clean", kind))
+    table = _contrasts(study, setting, metric("clean", kind))
     (row,) = table[table["level"] == name].to_dict("records")
     return row[column]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from results.vocabulary import format_number
@@ -30,10 +31,19 @@ class Sentence:
     values: Callable[[], tuple[Any, ...]]
     holds: Callable[[], bool] = lambda: True
 
+    def found(self) -> tuple[Any, ...]:
+        """Return the numbers, as they are written."""
+        return _found(self)
+
     def text(self) -> str:
         """Return the piece with its numbers."""
-        found = self.values()
-        return self.template.format(*(found if isinstance(found, tuple) else (found,)))
+        return self.template.format(*self.found())
+
+
+@cache
+def _found(sentence: Sentence) -> tuple[Any, ...]:
+    values = sentence.values()
+    return values if isinstance(values, tuple) else (values,)
 
 
 def d(value: float, digits: int = 3) -> str:

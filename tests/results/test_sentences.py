@@ -12,6 +12,7 @@ import pytest
 
 from tests.results import sentences_ablations, sentences_readme, sentences_reproduction
 from tests.results.facts import RUNS
+from tests.results.sentences import Sentence
 
 ROOT = Path(__file__).parents[2]
 LISTS = {
@@ -91,6 +92,33 @@ def test_what_is_allowed_is_there(name):
     documents = [n for n, pieces in ALLOWED.items() if pieces is ALLOWED[name]]
     text = " ".join(prose(document) for document in documents)
     assert [piece for piece in ALLOWED[name] if plain(piece) not in text] == []
+
+
+def test_new_numbers_are_written_where_the_old_ones_stand():
+    from tests.results.update_sentences import updated
+
+    text = "In all\n{} of .5 and\n  +.12 over (two draws), 30 of 32 here. In all .6 and 1."
+    text = text.replace("{}", "4.1 spreads")
+    sentence = Sentence("x", "{} spreads of {} and {} over ({} draws), {} here", lambda: (5, ".7", "-.1", "six", "all 31"))  # fmt: skip
+    new = updated(text, sentence)
+    assert (
+        new == "In all\n5 spreads of .7 and\n  -.1 over (six draws), all 31 here. In all .6 and 1."
+    )
+    assert updated(new, sentence) == new
+    with pytest.raises(ValueError, match="no sentence 'x' in the document"):
+        updated("Nothing of it.", sentence)
+
+
+@pytest.mark.skipif(not RUNS.exists(), reason="no run is published")
+@pytest.mark.parametrize("name", LISTS)
+def test_an_update_changes_nothing_but_numbers(name):
+    from tests.results.update_sentences import pattern
+
+    text = (ROOT / name).read_text(encoding="utf-8")
+    for sentence in LISTS[name]:
+        found = pattern(sentence.template).search(text)
+        assert found, sentence.key
+        assert list(found.groups()) == [str(value) for value in sentence.found()], sentence.key
 
 
 def test_a_number_is_found_in_figures_and_in_words():
