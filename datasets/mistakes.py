@@ -40,7 +40,7 @@ def parse_overrides(overrides: Sequence[str]) -> list[Override]:
             [override] = OverridesParser.create().parse_overrides([text])
         except OverrideParseException as error:
             raise UsageError(_unparsed(text)) from error
-        _check_option(override)
+        check_option(override)
         parsed.append(override)
     return parsed
 
@@ -81,12 +81,23 @@ def _parses(text: str) -> bool:
     return True
 
 
-def _check_option(override: Override) -> None:
+def check_option(override: Override) -> None:
+    """Refuse a group's option that is not a name.
+
+    Raises
+    ------
+    UsageError
+    """
     group = override.key_or_group
     if group not in GROUPS or override.is_delete():
         return
     value = getattr(override, "_value", None)
     for item in getattr(value, "list", None) or [value]:
+        if isinstance(item, list):
+            names = ",".join(str(getattr(name, "text", name)) for name in item)
+            raise UsageError(
+                f"{override.input_line}: one {group} at a time; -m {group}={names} runs several"
+            )
         if isinstance(item, bool | int | float) or (item is None and group != "grid"):
             text = str(override.input_line).partition("=")[2]
             words = (
@@ -133,7 +144,15 @@ def in_words(error: BaseException) -> str:
             return where[0] + _of_hydra_s(text, key)
         if isinstance(error, OmegaConfBaseException):
             return f"{key}: {text.partition(chr(10))[0]}"
-    return text
+    return _in_one_line(text)
+
+
+def _in_one_line(text: str) -> str:
+    """Leave out where Hydra and OmegaConf stood when they found a mistake."""
+    text = text.partition("\nConfig search path:")[0]
+    lines = [line.strip() for line in text.splitlines()]
+    kept = [line for line in lines if line and not line.startswith(("full_key:", "object_type="))]
+    return ": ".join(line.rstrip(":.") for line in dict.fromkeys(kept))
 
 
 def _of_hydra_s(text: str, key: str) -> str:

@@ -74,6 +74,8 @@ def check_files(folders: Sequence[Path]) -> None:
     known: dict[tuple[str, str], Path] = {}
     for folder in dict.fromkeys(path.resolve() for path in (CONF, *folders)):
         for group in GROUPS:
+            for path in sorted((folder / group).rglob("*.yml")):
+                raise UsageError(f"{path}: configuration is read from files that end in .yaml")
             for path in sorted((folder / group).rglob("*.yaml")):
                 name = path.relative_to(folder / group).with_suffix("").as_posix()
                 first = known.setdefault((group, name), path)
@@ -88,12 +90,15 @@ def check_files(folders: Sequence[Path]) -> None:
 
 def _check_text(path: Path) -> None:
     try:
-        path.read_text(encoding="utf-8")
+        lines = path.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError as error:
         words = f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8"
         raise UsageError(words) from error
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
+    written = [line for line in lines if not line.lstrip().startswith("#")]
+    if any(map(str.strip, written)) and not any(":" in line for line in written):
+        raise UsageError(f"{path} holds no keys: configuration is written as lines NAME: VALUE")
 
 
 def file_of(folders: Iterable[Path], group: str, choice: str | None) -> Path | None:

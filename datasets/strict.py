@@ -183,6 +183,10 @@ def _reason(detail: Mapping[str, Any]) -> str:
         return "given"
     if kind in _EXPECTED:
         return _EXPECTED[kind]
+    if kind in ("too_short", "string_too_short"):
+        return "a text that is not empty" if kind == "string_too_short" else "a list with an item"
+    if kind == "string_pattern_mismatch":
+        return f"a text that fits the pattern {context['pattern']}"
     for bound, words in (("gt", "greater than"), ("ge", "at least"), ("lt", "less than")):
         if bound in context:
             return f"{words} {context[bound]:g}"

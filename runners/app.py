@@ -18,6 +18,7 @@ from datasets import collections
 from datasets.errors import UsageError
 from datasets.mistakes import MISUSE, in_words, parse_overrides
 from datasets.own_folders import check_files, own_folders
+from datasets.strict import suggestion
 from runners import launcher
 from runners.composition import Composed, Composer
 from runners.configuration import CellFactory
@@ -47,6 +48,13 @@ def run_cell(config: DictConfig) -> Summary:
 _WITH_VALUE = (
     *("--config-dir", "-cd", "--config-path", "-cp", "--config-name", "-cn"),
     *("--package", "-p", "--cfg", "-c", "--experimental-rerun"),
+)
+
+
+_OPTIONS = (
+    *_WITH_VALUE,
+    *("--help", "-h", "--hydra-help", "--version", "--resolve", "--run", "-r", "--multirun", "-m"),
+    *("--shell-completion", "-sc", "--info", "-i"),
 )
 
 
@@ -104,12 +112,31 @@ def said_in_words(arguments: Sequence[str]) -> Iterator[None]:
     """Check a command line, and turn what Hydra finds wrong with it into a `Misuse`."""
     flags = _flags(arguments)
     try:
+        _check_options(flags)
         folders = own_folders(flags, parse_overrides([a for a in arguments if a not in flags]))
         check_files(folders)
         collections.register(folders)
         yield
     except MISUSE as error:
         raise Misuse(in_words(error)) from error
+    except RuntimeError as error:
+        # As Hydra says of a `_target_` of `hydra.sweeper` or `hydra.launcher`.
+        if not str(error).startswith("Invalid plugin"):
+            raise
+        raise Misuse(str(error)) from error
+
+
+def _check_options(flags: Sequence[str]) -> None:
+    for flag in flags:
+        option = flag.partition("=")[0]
+        if option.startswith("-") and option not in _OPTIONS:
+            # Hydra's parser would take an abbreviation for what it may mean.
+            near = suggestion(option, _OPTIONS) or "."
+            raise UsageError(f"there is no option {option}{near} The options are {_listed()}")
+
+
+def _listed() -> str:
+    return ", ".join(option for option in _OPTIONS if option.startswith("--"))
 
 
 def _flags(arguments: Sequence[str]) -> list[str]:

@@ -86,7 +86,13 @@ class CellFactory:
 
     def _cell(self, composed: Composed, resolved: Plain) -> Cell:
         for group in GROUPS:
-            if not isinstance(resolved.get(group), dict):
+            given = resolved.get(group)
+            if isinstance(given, str):
+                raise UsageError(
+                    f"{group} is the text {given!r}; {group}={given} chooses an option of the "
+                    f"group, and so does `override /{group}: {given}` among the defaults of a file"
+                )
+            if not isinstance(given, dict):
                 file = composed.file_of(group)
                 raise UsageError(
                     f"{file} holds no keys: a {group} is written as lines NAME: VALUE"

@@ -23,6 +23,7 @@ from omegaconf import DictConfig
 
 from datasets import collections
 from datasets.errors import UsageError
+from datasets.mistakes import check_option
 from datasets.strict import suggestion
 from runners.composition import Composer
 from runners.configuration import CellFactory
@@ -91,6 +92,13 @@ class GridSweeper(Sweeper):
         given = [f"{name}={value}" for name, value in self.params.items()] + list(arguments)
         loader = self.hydra_context.config_loader
         parsed = OverridesParser.create(config_loader=loader).parse_overrides(given)
+        for override in parsed:
+            # Those of a grid's file have not been looked at.
+            check_option(override)
+            if override.key_or_group == "grid" and override.is_sweep_override():
+                raise UsageError(
+                    f"{override.input_line}: one grid at a time, since a grid says what is swept"
+                )
         from_globs: set[str] = set()
         values = {
             override.get_key_element(): self._values(override, from_globs) for override in parsed
@@ -98,7 +106,9 @@ class GridSweeper(Sweeper):
         jobs = [list(job) for job in itertools.product(*values.values())]
         composed = list(_factory(self.config).cells(jobs, from_globs))
         if not composed:
-            raise HydraException("the sweep is empty: a glob matches nothing")
+            raise UsageError(
+                f"{', '.join(sorted(from_globs))}: a template, which is run when it is filled in"
+            )
         if isinstance(self.launcher, GridLauncher):
             results = self.launcher.run([cell for _, cell in composed])
         else:

@@ -16,7 +16,7 @@ from runners.locks import FOLDER
 
 
 def check_inputs(cells: Iterable[Cell]) -> None:
-    """Try the algorithms and data sets that are not the project's own as they are.
+    """Try the algorithms, data sets and splitters that are not the project's own as they are.
 
     A class is imported and constructed, a file is loaded, each in a process of its own and before
     the kernels are compiled: what is wrong with them is found out before the first experiment.
@@ -45,6 +45,8 @@ def _checks(cell: Cell) -> Iterator[tuple[Check, str]]:
         yield Check(algorithm=cell.config["algorithm"]), f"algorithm {cell.label}"
     if cell.content is not None:
         yield Check(data=Load(cell.config["dataset"], cell.config.get("data"))), ""
+    if "_target_" in (cell.config["protocol"].get("cut") or {}):
+        yield Check(protocol=cell.config["protocol"]), f"protocol {cell.protocol}"
 
 
 def check_writable(path: Path) -> None:

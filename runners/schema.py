@@ -173,6 +173,8 @@ def checked(resolved: Mapping[str, Any], own: Collection[str] = ()) -> Plain:
     if isinstance(resolved.get("dataset"), Mapping):
         mistakes += _of_dataset(_frozen(resolved["dataset"]))
     if isinstance(resolved.get("algorithm"), Mapping):
+        if resolved["algorithm"].get("detector", "") is None:
+            raise Invalid("algorithm=pyod is a template: detector=NAME says which of PyOD's it is")
         mistakes += _of_algorithm(_frozen(resolved["algorithm"]))
     for group in ("dataset", "algorithm"):
         if not isinstance(resolved.get(group), Mapping):

@@ -1,8 +1,17 @@
 """Protocols: how splits are made, in a closed vocabulary of steps."""
 
-from datasets.protocols.given import indices_key
+from datasets.protocols.given import check_splitter, indices_key
 from datasets.protocols.replay import stopped, with_stream
-from datasets.protocols.schema import Protocol, protocol_from
+from datasets.protocols.schema import Protocol, Splitter, protocol_from
 from datasets.protocols.splitting import make_split
 
-__all__ = ["Protocol", "indices_key", "make_split", "protocol_from", "stopped", "with_stream"]
+__all__ = [
+    "Protocol",
+    "Splitter",
+    "check_splitter",
+    "indices_key",
+    "make_split",
+    "protocol_from",
+    "stopped",
+    "with_stream",
+]

@@ -89,6 +89,17 @@ def from_file(pattern: str, dataset: Dataset, split: int) -> tuple[Rows, Rows]:
     return parts[0], parts[1]
 
 
+def check_splitter(splitter: Splitter) -> None:
+    """Build a splitter, to find out what is wrong with it.
+
+    Raises
+    ------
+    DataError
+        If its class does not exist, refuses its parameters, or does not split.
+    """
+    _build(splitter, 0)
+
+
 def from_splitter(
     splitter: Splitter,
     X: NDArray[np.float64],

@@ -113,7 +113,7 @@ class Hold:
 
 @dataclass(frozen=True)
 class Check:
-    """Ask the zygote to try an algorithm's and a data set's part of a configuration.
+    """Ask the zygote to try an algorithm's, a data set's or a protocol's part of a configuration.
 
     It does so in a process of its own, which answers at the socket that comes with this message,
     and before it compiles the kernels.
@@ -124,10 +124,13 @@ class Check:
         Built, and not fitted.
     data : Load or None
         Loaded, and let go.
+    protocol : mapping or None
+        Its splitter is built.
     """
 
     algorithm: Mapping[str, Any] | None = None
     data: Load | None = None
+    protocol: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -173,9 +173,10 @@ def _fork(control: socket.socket, descriptor: int, serve: Callable[[socket.socke
 
 
 def _check(end: socket.socket, check: Check) -> None:
-    """Say what is wrong with a detector or a data set, if that is the user's to mend."""
+    """Say what is wrong with a detector, data set or splitter, if that is the user's to mend."""
     from baselines.pyod_detector import PyODDetector, find_detector
     from datasets import DataError, DataUnavailable, load
+    from datasets.protocols import Splitter, check_splitter, protocol_from
 
     problem = None
     messages.send(end, Hello(os.getpid()))
@@ -186,6 +187,10 @@ def _check(end: socket.socket, check: Check) -> None:
                 find_detector(detector.detector)
         if check.data is not None:
             load(check.data.dataset, check.data.data)
+        if check.protocol is not None:
+            cut = protocol_from(check.protocol).cut
+            if isinstance(cut, Splitter):
+                check_splitter(cut)
     except DataUnavailable:
         pass  # a server is down: the experiments ask again
     except (detectors.DetectorError, DataError) as error:

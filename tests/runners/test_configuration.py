@@ -102,6 +102,16 @@ def test_what_needs_quotes_is_refused_with_quotes_that_work(refusal, argument, s
         ("=3", "overrides are NAME=VALUE"),
         ("data.anomalies=[1", "must come in pairs"),
         ("dataset=pima,wilt", "dataset=pima,wilt: several values need -m"),
+        ("dataset=[pima,wilt]", "one dataset at a time; -m dataset=pima,wilt runs several"),
+        ("algorithm=['lof']", "one algorithm at a time; -m algorithm=lof runs several"),
+        ("+dataset.name=x", "there is a dataset.name already; dataset.name=VALUE changes it"),
+        ("protocol.metrics=[]", "protocol.metrics must be a list with an item"),
+        ("+protocol.indices=x.csv", "a text that fits the pattern"),
+        ("algorithm=pyod", "algorithm=pyod is a template: detector=NAME"),
+        ("--multi", "there is no option --multi; did you mean --multirun?"),
+        ("--config_dir=x", "there is no option --config_dir; did you mean --config-dir"),
+        ("-x", "there is no option -x. The options are --config-dir"),
+        ("--config-name=x", "Cannot find primary config 'x'"),
         ("data.target=${nowhere}", "Interpolation key 'nowhere' not found"),
     ],
 )
@@ -122,6 +132,10 @@ def test_numbers_are_no_names_in_a_sweep_either(refusal, values):
         (b"name: own\nname: own\n", "found duplicate key name"),
         (b"name: caf\xe9\n", "own.yaml: byte 9 is not UTF-8"),
         (b"- a\n- b\n", "own.yaml holds no keys"),
+        (b"# a comment: alone\n", "own.yaml: a data set needs a name"),
+        (b"3\n", "own.yaml holds no keys"),
+        (b"text\n", "own.yaml holds no keys"),
+        (b"defaults: [nosuch]\nname: own\n", "In 'dataset/own': Could not load 'dataset/nosuch'"),
         (b"", "own.yaml: a data set needs a name"),
         (b"name: own\npath: ${nowhere}\n", "dataset.path: Interpolation key 'nowhere' not found"),
         (b"name: own\npath: ???\n", "dataset.path: Missing mandatory value"),
@@ -201,3 +215,15 @@ def test_a_file_of_row_numbers_that_is_missing_is_said_before_anything_runs(tmp_
     arguments = ["dataset=pima", "protocol.cap=null", "protocol.repeats=source"]
     assert app.main([*arguments, f"+protocol.indices={tmp_path}/no.parquet"]) == 2
     assert "protocol.indices: " in capsys.readouterr().err
+
+
+def test_a_configuration_that_hydra_would_not_find_is_named(refusal, own_group, tmp_path):
+    search = own_group("dataset/own", "name: own\n")
+    (tmp_path / "mine" / "dataset" / "own.yaml").rename(tmp_path / "mine" / "dataset" / "own.yml")
+    assert "own.yml: configuration is read from files that end in .yaml" in refusal(search)
+
+
+def test_a_group_that_a_file_makes_a_text_is_said_with_what_chooses_it(refusal, own_group):
+    search = own_group("grid/own", "# @package _global_\ndataset: wilt\n")
+    line = refusal(search, "grid=own")
+    assert "`override /dataset: wilt`" in line

@@ -106,6 +106,24 @@ def test_an_algorithm_that_cannot_be_built_is_refused(make_cell, algorithm, word
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("cut", "words"),
+    [
+        ({"_target_": "sklearn.model_selection.ShuffleSplt"}, "has no attribute 'ShuffleSplt'"),
+        ({"_target_": "no.such.Splitter"}, "No module named 'no'"),
+        ({"_target_": "sklearn.model_selection.ShuffleSplit", "tset_size": 0.3}, "tset_size"),
+        ({"_target_": "sklearn.model_selection.KFold", "n_splits": 1}, "n_splits=1"),
+        ({"_target_": "sklearn.svm.OneClassSVM"}, "has no method split"),
+    ],
+)
+def test_a_splitter_that_cannot_be_built_is_refused(make_cell, cut, words):
+    cell = make_cell()
+    protocol = cell.config["protocol"] | {"cut": cut}
+    wrong = replace(cell, config={**cell.config, "protocol": protocol})
+    with pytest.raises(UsageError, match=rf"^protocol clean: protocol.cut: .*{words}"):
+        check_inputs([cell, wrong])
+
+
 @pytest.mark.parametrize("name", ["EndsTheProcess", "Hangs"])
 def test_what_a_check_cannot_tell_is_left_to_the_experiments(make_cell, name):
     algorithm = {"_target_": f"{__name__}.{name}"}

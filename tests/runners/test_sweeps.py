@@ -179,6 +179,8 @@ def test_globs_and_names_can_be_mixed(composed):
     [
         ("hydra:\n  mode: MULTI\n", "hydra.mode: Invalid value 'MULTI', expected one of"),
         ("hydra:\n  sweper: 1\n", "hydra.sweper: unknown key; did you mean sweeper or sweep?"),
+        ("hydra:\n  sweeper:\n    parms: {dataset: pima}\n", "hydra.sweeper.parms: unknown key"),
+        ("hydra:\n  sweeper:\n    params: [pima]\n", "Cannot merge DictConfig with ListConfig"),
     ],
 )
 def test_what_a_grid_has_wrong_in_hydra_s_keys_is_one_line(refusal, own_group, text, words):
@@ -186,3 +188,43 @@ def test_what_a_grid_has_wrong_in_hydra_s_keys_is_one_line(refusal, own_group, t
     line = refusal(search, "grid=own")
     assert line.startswith("In 'grid/own': ")
     assert words in line
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ("dataset: 3", "the options of dataset are names"),
+        ("dataset: [pima, wilt]", "-m dataset=pima,wilt runs several"),
+        ("dataset: glob(zz*)", "'zz*' matches no dataset"),
+        ("dataset: pima,wlit", "did you mean 'wilt'?"),
+        ("algorithm.gama: 1,2", "algorithm has no 'gama'"),
+        ("grid: paper,clean", "one grid at a time"),
+    ],
+)
+def test_what_a_grid_sweeps_is_read_as_the_command_line_is(refusal, own_group, params, words):
+    text = (
+        f"# @package _global_\nhydra:\n  mode: MULTIRUN\n  sweeper:\n    params:\n      {params}\n"
+    )
+    assert words in refusal(own_group("grid/own", text), "grid=own")
+
+
+@pytest.mark.parametrize("plugin", ["sweeper", "launcher"])
+def test_a_plugin_that_does_not_exist_is_refused(refusal, own_group, plugin):
+    text = f"# @package _global_\nhydra:\n  mode: MULTIRUN\n  {plugin}:\n    _target_: a.B\n"
+    assert "Invalid plugin 'a.B'" in refusal(own_group("grid/own", text), "grid=own")
+    assert f"Could not find 'hydra/{plugin}/no'" in refusal("-m", f"hydra/{plugin}=no")
+
+
+def test_the_sweeper_of_hydra_gives_the_same_cells(composed):
+    given = ["-m", "dataset=pima,wilt", "algorithm=lof", "setting=novelty,outlier"]
+    ours = [cell.keys for cell in composed(*given)]
+    assert [cell.keys for cell in composed("hydra/sweeper=basic", *given)] == ours
+
+
+@pytest.mark.parametrize("grids", ["paper,clean", "glob(p*)"])
+def test_a_grid_is_not_swept(refusal, grids):
+    assert "one grid at a time" in refusal("-m", f"grid={grids}")
+
+
+def test_a_glob_that_matches_only_templates_is_refused(refusal):
+    assert "dataset=custom: a template" in refusal("-m", "dataset=glob(c*)")
