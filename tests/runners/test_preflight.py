@@ -109,7 +109,7 @@ def test_an_algorithm_that_cannot_be_built_is_refused(make_cell, algorithm, word
 @pytest.mark.parametrize(
     ("cut", "words"),
     [
-        ({"_target_": "sklearn.model_selection.ShuffleSplt"}, "has no attribute 'ShuffleSplt'"),
+        ({"_target_": "sklearn.model_selection.ShuffleSplt"}, "has no attribute ShuffleSplt"),
         ({"_target_": "no.such.Splitter"}, "No module named 'no'"),
         ({"_target_": "sklearn.model_selection.ShuffleSplit", "tset_size": 0.3}, "tset_size"),
         ({"_target_": "sklearn.model_selection.KFold", "n_splits": 1}, "n_splits=1"),

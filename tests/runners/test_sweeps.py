@@ -179,7 +179,7 @@ def test_globs_and_names_can_be_mixed(composed):
     [
         ("hydra:\n  mode: MULTI\n", "hydra.mode: Invalid value 'MULTI', expected one of"),
         ("hydra:\n  sweper: 1\n", "hydra.sweper: unknown key; did you mean sweeper or sweep?"),
-        ("hydra:\n  sweeper:\n    parms: {dataset: pima}\n", "hydra.sweeper.parms: unknown key"),
+        ("hydra:\n  sweeper:\n    paramz: {dataset: pima}\n", "hydra.sweeper.paramz: unknown key"),
         ("hydra:\n  sweeper:\n    params: [pima]\n", "Cannot merge DictConfig with ListConfig"),
     ],
 )
