@@ -122,7 +122,7 @@ def _draw_searched(
     depth: int,
     key: np.uint64,
     n_constants: int,
-) -> tuple[int, int]:
+) -> tuple[np.intp, int]:
     """Draw features until enough are found that are not constant in the node, or all are drawn.
 
     Returns
@@ -134,7 +134,7 @@ def _draw_searched(
     candidates, swaps, constant = features.candidates, features.swaps, features.constant
     lower, upper, values, orders = box.lower, box.upper, points.values, points.orders
     d, buffer = lower.shape[0], depth & 1
-    n_searched, n_drawn = 0, 0
+    n_searched, n_drawn = np.intp(0), 0
     state = key
     while n_drawn < d and n_searched < parameters.n_features_node:
         state, place = next_below(state, d - n_drawn)

@@ -48,7 +48,7 @@ def find_changes(
     ----------
     links : uint64 array of shape (n_nodes, 2)
         The tree's packed nodes (column 1 is read).
-    sizes : array of shape (n_nodes,)
+    sizes : float64 array of shape (n_nodes,)
         Points, or sums of their weights.
     leaf_value : float64 array of shape (n_nodes,)
         What each leaf adds to the score.
@@ -68,7 +68,7 @@ def find_changes(
             expected[node] = leaf_value[node]
             continue
         right = left + np.uintp(1)
-        n_left, n_right = float(sizes[left]), float(sizes[right])
+        n_left, n_right = sizes[left], sizes[right]
         gap = expected[right] - expected[left]
         expected[node] = expected[left] + gap * n_right / (n_left + n_right)
         change[left] = expected[left] - expected[node]
@@ -162,7 +162,7 @@ def add_changes_of_missing(
                     value = X[i, feature]
                     right = left + np.uintp(1)
                     if np.isnan(value):
-                        n_left, n_right = float(sizes[a + left]), float(sizes[a + right])
+                        n_left, n_right = sizes[a + left], sizes[a + right]
                         pending[n_pending] = right
                         pending_share[n_pending] = share * n_right / (n_left + n_right)
                         n_pending += 1
@@ -193,7 +193,9 @@ def feature_contributions(forest: GrownForest, X: np.ndarray, n_jobs: int) -> np
     trees = forest.trees
     packed = read_only(trees.packed)
     nodes = (packed.view(np.float64), packed, read_only(trees.first_node))
-    values = read_only(node_sizes(trees)), read_only(forest.leaf_value)
+    # Numbers of points as floats, as sums of weights are: kernels of one type.
+    sizes = node_sizes(trees).astype(np.float64)
+    values = read_only(sizes), read_only(forest.leaf_value)
     missing, max_depth = has_missing(X), int(trees.depth.max())
     contributions = np.empty((n_rows, n_features))
     chunk, size = rows_together(n_rows, n_features, n_jobs)

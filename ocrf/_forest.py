@@ -293,8 +293,8 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         try:
             fresh._fit(X, sample_weight, earlier)
         except BaseException:
-            # After a fit that fails or is interrupted, the estimator is not fitted; one that adds
-            # trees leaves those that there were.
+            # Raised again: after a fit that fails, or that Ctrl-C or a timeout interrupts, the
+            # estimator is not fitted; one that adds trees leaves those that there were.
             if earlier is None:
                 self._replace_fitted({})
             raise
@@ -574,17 +574,3 @@ def _version() -> str:
     from . import __version__
 
     return __version__
-
-
-def warm_up() -> None:
-    """Compile the kernels, or load them from the cache on disk.
-
-    After a call in a parent process, children that it forks start at once.
-    """
-    X = np.random.default_rng(0).normal(size=(64, 2))
-    for scoring in ("depth", "density"):
-        forest = OneClassRF(
-            n_estimators=2, scoring=scoring, out_of_bounds="maximal", random_state=0
-        ).fit(X)
-        forest.score_samples(X)
-    forest.estimators_[0].apply(X)

@@ -67,6 +67,8 @@ def map_in_threads(
         try:
             return list(pool.map(function, items))
         except BaseException:
+            # Raised again: leaving the pool waits for its threads, also after Ctrl-C, and kernels
+            # do not see an interrupt.
             cancel()
             pool.shutdown(wait=False, cancel_futures=True)
             raise

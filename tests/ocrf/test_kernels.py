@@ -330,6 +330,25 @@ def test_no_kernel_is_compiled_twice(tmp_path):
     assert compiled_types() == before
 
 
+def test_after_warming_up_nothing_is_compiled():
+    ocrf.warm_up()
+    before = compiled_types()
+    X = np.random.default_rng(1).normal(size=(300, 50))
+    incomplete = np.where(X > 2.0, np.nan, X)
+    for parameters in ({}, {"max_features_node": 1}, {"scoring": "typical_cell"}):
+        forest = OneClassRF(n_estimators=2, out_of_bounds="maximal", n_jobs=2, **parameters)
+        for data, weights in ((X, None), (X, np.arange(300.0)), (incomplete, None)):
+            forest.fit(data, sample_weight=weights)
+            for rows in (X, incomplete):
+                forest.score_samples(rows)
+                forest.estimators_[0].apply(rows)
+                forest.estimators_samples_[0], forest.estimators_features_[0]
+                if forest.scoring == "depth":
+                    explained = OneClassRF(n_estimators=2).fit(data, sample_weight=weights)
+                    explained.feature_contributions(rows)
+    assert compiled_types() == before
+
+
 def test_no_kernel_is_compiled_for_a_constant():
     """An argument that is a constant in the caller would make another copy of the kernel."""
     OneClassRF(n_estimators=2, random_state=0).fit(np.eye(5))
