@@ -20,7 +20,7 @@ from results.records.frame import load_experiments
 from results.reproduction import criterion, ranks, repeats
 from results.reproduction.comparison import compare
 from results.reproduction.departures import Effect, effects
-from results.reproduction.replay import replay_table
+from results.reproduction.replay import ALGORITHMS, replay_table
 from results.reproduction.subsets import subset_spreads
 from results.statistics.rank_tests import holm
 
@@ -114,6 +114,12 @@ def changes(name, kind="pr", setting="novelty") -> list[float]:
         for e in found_effects()
         if (e.departure.name, e.metric, e.setting) == (name, kind, setting)
     ]
+
+
+def replay_today(column, dataset, kind="roc", setting="novelty") -> float:
+    """An area of the replayed scores on today's curves."""
+    found = make_cells(frame("replay")).loc[("replayed", setting, dataset, ALGORITHMS[column])]
+    return float(found[f"{kind}_auc_curve"])
 
 
 def replay(column, dataset, kind="roc", setting="novelty") -> float:
