@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from datasets.access import SOURCES
+from datasets.sources import NETWORK
+from datasets.sources.kinds import KINDS
+
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [
     ROOT / "CONTRIBUTING.md",
@@ -57,3 +61,33 @@ def test_every_module_of_the_results_is_in_its_table():
     names = {path.name for place in places for path in place.glob("[a-z]*.py")}
     folders = {f"{path.parent.name}/" for path in (ROOT / "results").glob("*/__init__.py")}
     assert {name for name in names | folders if name not in rooms} == set()
+
+
+ADDITIONS = [
+    *("a metric", "a splitting criterion", "a column or row of the tables", "a source of data"),
+    *("a status", "a data set, a collection", "an algorithm", "a protocol"),
+]
+
+
+@pytest.mark.parametrize("addition", ADDITIONS)
+def test_names_that_an_addition_touches_are_in_the_files_beside_them(addition):
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    [row] = [line for line in text.splitlines() if line.startswith(f"| {addition} |")]
+    files, names, folder = [], [], ROOT
+    for name in re.findall(r"`([^`]+)`", row):
+        if "/" in name:
+            folder = (ROOT / name) if name.endswith("/") else (ROOT / name).parent
+            files.append(ROOT / name)
+        elif name.endswith(".py"):
+            files.append(folder / name)
+        elif name.isidentifier():
+            names.append(name)
+    assert files
+    assert all(path.exists() for path in files)
+    sources = "".join(path.read_text(encoding="utf-8") for path in files if path.suffix == ".py")
+    assert [name for name in names if not re.search(rf"\b{name}\b", sources)] == []
+
+
+def test_kinds_of_sources_are_listed_once():
+    assert set(KINDS) == set(SOURCES)
+    assert set(NETWORK) < set(SOURCES)

@@ -3,6 +3,7 @@
 import io
 import re
 
+import pandas as pd
 import pytest
 from rich.console import Console
 
@@ -12,7 +13,7 @@ from results.tables import datasets as table1
 from results.tables.latex import escape, standalone, table_to_latex
 from results.tables.model import TableOptions
 from results.tables.text import print_table, table_to_csv, table_to_markdown
-from results.tables.write import build_tables
+from results.tables.write import Slice, build_tables
 from tests.results.support import make_record
 
 
@@ -300,3 +301,13 @@ def test_the_document_numbers_its_tables_as_the_paper_does():
     names = ["table1_datasets", "tableS1_outlier", "table2_novelty_clean", "table_semi"]
     numbers = re.findall(r"\\renewcommand{\\thetable}{(.*)}\n\\input{(.*).tex}", standalone(names))
     assert numbers == list(zip(["1", "S1", "2", r"\arabic{table}"], names, strict=True))
+
+
+@pytest.mark.parametrize("name", ["novelty(a=[1, 2])", "../novelty", "a/b", "\u00e9{x}"])
+def test_names_told_apart_make_names_of_files(name):
+    for told in (
+        Slice("paper", name, pd.DataFrame(), ()),
+        Slice(name, "novelty", pd.DataFrame(), ()),
+    ):
+        assert re.fullmatch(r"[\w=.+-]+", told.name)
+        assert ".." not in told.name

@@ -10,6 +10,7 @@ from runners import app, launcher
 from runners.experiment import Cell
 from runners.own_code import own_code
 from tests.faults.sandbox import CONF, Sandbox
+from tests.faults.scenarios import SCENARIOS
 
 TARGET = "tests.faults.detectors."
 
@@ -116,3 +117,19 @@ def own_group(tmp_path):
         return f"hydra.searchpath=[file://{tmp_path / 'mine'}]"
 
     return write
+
+
+@pytest.fixture
+def survives(tmp_path):
+    """Return a function that goes through a scenario of `make faults`."""
+
+    def go_through(name):
+        _, scenario = SCENARIOS[name]
+        try:
+            findings = scenario(tmp_path)
+        except PermissionError as error:
+            pytest.skip(str(error))
+        assert findings.problems == []
+        assert findings.seen
+
+    return go_through
