@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 import sys
-import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -92,8 +91,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Hydra then raises its errors instead of printing them and leaving.
     os.environ["HYDRA_FULL_ERROR"] = "1"
     launcher.SUMMARIES.clear()
-    # Said once, be it by this process, which may import `ocrf`, or by a worker.
-    warnings.filterwarnings("once", message="numba can write neither", category=RuntimeWarning)
     drop_stale_kernels()
     application = hydra.main(
         config_path=str(ROOT / "conf"), config_name="config", version_base="1.3"

@@ -146,6 +146,19 @@ def _nested(value: Any) -> bool:
     return isinstance(value, list | tuple) and any(map(_nested, value))
 
 
+def check_methods(detector: Any) -> None:
+    """Refuse what is not a detector.
+
+    Raises
+    ------
+    DetectorError
+        If it does not fit or does not score.
+    """
+    for name in ("fit", "score_samples"):
+        if not callable(getattr(detector, name, None)):
+            raise DetectorError(f"{type(detector).__name__} has no method {name}")
+
+
 def asks_for_labels(detector: Any) -> bool:
     """Whether the detector's scikit-learn tag `target_tags.required` is set."""
     if not hasattr(detector, "__sklearn_tags__"):

@@ -241,7 +241,8 @@ class Worker:
             ) from None
         match answer:
             case Ready(advice):
-                for text in advice:
+                # A process that has imported the kernels has said so itself.
+                for text in advice if "ocrf.kernels" not in sys.modules else ():
                     # Shown once, however many workers say it.
                     warnings.warn_explicit(text, RuntimeWarning, "runners", 0, registry=_SHOWN)
             case Failed(traceback):

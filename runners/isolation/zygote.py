@@ -183,6 +183,7 @@ def _check(end: socket.socket, check: Check) -> None:
     try:
         if check.algorithm is not None:
             detector = detectors.build(check.algorithm, random_state=0)
+            detectors.check_methods(detector)
             if isinstance(detector, PyODDetector):
                 find_detector(detector.detector)
         if check.data is not None:

@@ -81,6 +81,12 @@ class Hangs:
         ({"_target_": "no.such.Class"}, "'no.such.Class' cannot be imported"),
         ({"_target_": "sklearn.svm.OneClassSVM", "nuu": 1}, "no parameter 'nuu'"),
         ({"_target_": f"{__name__}.RefusesParameter", "k": 2}, "ValueError: k must not be larger"),
+        ({"_target_": "sklearn.cluster.DBSCAN"}, "DBSCAN has no method score_samples"),
+        ({"_target_": "os.getcwd"}, "str has no method fit"),
+        (
+            {"_target_": "sklearn.svm.OneClassSVM", "_partial_": True},
+            "has no method fit",
+        ),
         (
             {"_target_": "baselines.PyODDetector", "detector": "NoSuch"},
             "PyOD has no detector 'NoSuch'",
