@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from results.ablations.document import summary_markdown
-from results.ablations.effects import effects
+from results.ablations.effects import JUDGED_BY, Effects, effects
 from results.ablations.studies import STUDIES
 from results.aggregate import make_cells
 from results.benchmarks.duels import duels, duels_markdown
@@ -63,7 +63,9 @@ def write_benchmarks(
                 blocks[f"exact_{name}"] = exact_markdown(part, publication, setting)
     found = duels(cells)
     blocks["duels"] = duels_markdown(found) if len(found) else _NOTHING
-    results = {study: effects(frame, study) for study in STUDIES}
+    results = {
+        study: [part for part in effects(frame, study) if _varied(part)] for study in STUDIES
+    }
     parts = [
         f"{study.title}:\n\n{summary_markdown(part)}"
         for study, own in results.items()
@@ -81,6 +83,21 @@ def write_benchmarks(
     text, problems = update(text, blocks)
     output.remarks += problems
     output.write(file.resolve() if file else "BENCHMARKS.md", text)
+
+
+def _varied(part: Effects) -> bool:
+    """Whether a study was run, and not only what other studies have in common with it.
+
+    The levels must vary a parameter alone: of combinations, other studies hold a few.
+    """
+    levels = part.means[JUDGED_BY[0]].columns
+    changed = {len(part.study.describe(level).split(", ")) for level in levels}
+    return len(levels) > 2 and changed == {1} and len(_parameters(part)) == 1
+
+
+def _parameters(part: Effects) -> set[str]:
+    levels = part.means[JUDGED_BY[0]].columns.drop(part.study.reference)
+    return {part.study.describe(level).partition("=")[0] for level in levels}
 
 
 def skeleton(names: list[str]) -> str:
@@ -112,6 +129,8 @@ def _comparison(cells: pd.DataFrame, publication: Publication) -> str:
             "</details>\n",
         ]
     _, texts, _ = gaps
+    # The document has a section per setting.
+    texts = [text for text in texts if not text.startswith("Settings of which")]
     return "\n".join([*lines, *(f"- {text}" for text in texts)])
 
 

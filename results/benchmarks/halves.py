@@ -56,10 +56,10 @@ def judge(gains: pd.DataFrame, protocol: str, setting: str, metric: str) -> list
     Returns
     -------
     list of Judged
-        Empty if there are fewer than 4 data sets, or no candidate.
+        Empty if there are fewer than 4 data sets, or no two candidates to choose from.
     """
     complete = gains.loc[:, gains.notna().all()].sort_index()
-    if len(complete) < 4 or complete.shape[1] == 0:
+    if len(complete) < 4 or complete.shape[1] < 2:
         return []
     halves = {"odd": complete.iloc[::2], "even": complete.iloc[1::2]}
     judged = []

@@ -75,7 +75,7 @@ def test_duels_are_corrected_for_all_protocols_forms_and_metrics():
     assert "for the 8 rows" in duels_markdown(table)
 
 
-@given(st.integers(0, 10_000), st.integers(4, 30), st.integers(1, 6))
+@given(st.integers(0, 10_000), st.integers(4, 30), st.integers(2, 6))
 def test_the_half_that_chooses_is_not_the_one_that_judges(seed, n, k):
     rng = np.random.default_rng(seed)
     table = pd.DataFrame(
@@ -91,9 +91,12 @@ def test_the_half_that_chooses_is_not_the_one_that_judges(seed, n, k):
 
 
 def test_candidates_that_miss_a_data_set_are_not_chosen():
-    table = pd.DataFrame({"gap": [9, 9, 9, np.nan], "all": [1, 1, 1, 1.0]}, index=list("abcd"))
+    table = pd.DataFrame(
+        {"gap": [9, 9, 9, np.nan], "all": [1, 1, 1, 1.0], "worse": [0.0] * 4}, index=list("abcd")
+    )
     assert {choice.level for choice in judge(table, "p", "outlier", "roc_auc")} == {"all"}
     assert judge(table.iloc[:3], "p", "outlier", "roc_auc") == []
+    assert judge(table[["all"]], "p", "outlier", "roc_auc") == []
 
 
 def test_a_level_that_gains_everywhere_is_chosen_by_both_halves():
