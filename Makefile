@@ -12,7 +12,7 @@ OUTPUT     ?= output
 TESTS      ?=
 JOBS       ?= 2
 # The folders of packed records that REPRODUCTION.md and README.md are made from.
-PACKED     := $(filter-out %/ablations %/trials,$(patsubst %/,%,$(sort $(dir $(wildcard results/runs/*/*.parquet)))))
+PACKED     := $(filter-out %/ablations %/trials %/benchmarks,$(patsubst %/,%,$(sort $(dir $(wildcard results/runs/*/*.parquet)))))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup benchmark replay data tables figures report published theory speed faults test test-minimum lint format lock clean
@@ -50,7 +50,7 @@ figures: $(INSTALLED) ## Draw the figures from the records (PDF, PNG)
 report: $(INSTALLED) ## Write output/report.html from the records
 	$(PY) -m results report --output $(OUTPUT) $(ARGS)
 
-published: $(INSTALLED) ## Regenerate results/runs/, REPRODUCTION.md, ABLATIONS.md and README.md from the packed records
+published: $(INSTALLED) ## Regenerate results/runs/, REPRODUCTION.md, ABLATIONS.md, BENCHMARKS.md and README.md from the packed records
 	for part in tables figures statistics report; do \
 	  $(PY) -m results $$part --records results/runs --output results/runs || exit; done
 	$(PY) -m results tables --transposed --records results/runs/trials --output results/runs/trials
@@ -61,6 +61,12 @@ published: $(INSTALLED) ## Regenerate results/runs/, REPRODUCTION.md, ABLATIONS.
 	$(PY) -m results ablations --file results/ABLATIONS.md --output $(OUTPUT)/ablations \
 	  --records results/runs/ablations
 	$(PY) -m tests.results.update_sentences
+	for name in dte2024 pyod2019; do \
+	  $(PY) -m results compare --published $$name --records results/runs/$$name --output results/runs/$$name && \
+	  $(PY) -m results standings --published $$name --records results/runs/$$name --output results/runs/$$name \
+	    --algorithm oneclassrf || exit; done
+	$(PY) -m results benchmarks --file results/BENCHMARKS.md --output results/runs/benchmarks \
+	  $(addprefix --records ,results/runs/dte2024 results/runs/pyod2019 results/runs/benchmarks)
 
 theory: $(INSTALLED) ## Draw the paper's illustrations of the method
 	$(PY) -m runners.theory --output $(OUTPUT) $(ARGS)

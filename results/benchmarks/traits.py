@@ -11,7 +11,7 @@ from scipy import stats
 
 from results.ablations.effects import JUDGED_BY
 from results.benchmarks.duels import FORMS, REFERENCE
-from results.figures.style import COLOURS, MARKERS, new_figure, styled
+from results.figures.style import COLOURS, MARKERS, logarithmic, new_figure, styled
 from results.metrics import METRICS
 from results.statistics.rank_tests import ALPHA, holm, matrix
 from results.tables.text import markdown
@@ -111,9 +111,10 @@ def draw(cells: pd.DataFrame, traits: pd.DataFrame, metric: str = JUDGED_BY[0]) 
                     label=protocol,
                 )  # fmt: skip
             axes.axhline(0.0, color="black", linewidth=0.7)
-            axes.set_xlabel(words, fontsize=8)
+            axes.set_xlabel(words.replace(" of ", "\nof ", 1), fontsize=8)
             if trait in _LOGARITHMIC:
-                axes.set_xscale("log")
+                logarithmic(axes, "x", traits[trait])
+                axes.tick_params(axis="x", labelrotation=90)
         largest = max((np.abs(gain).max() for gain in found.values()), default=1.0)
         panels[0].set_ylim(-1.1 * largest, 1.1 * largest)
         panels[0].set_ylabel(f"{METRICS[metric].heading}: OneClassRF less iForest", fontsize=8)
