@@ -8,11 +8,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from datasets.definition import Definition, label_key
+from datasets.definition import Definition
 from datasets.errors import DataError, listed
 from datasets.features import missing
 from datasets.row_numbers import holds_row_numbers
 from datasets.tables import read_as_boolean
+from datasets.values import label_key
 
 
 class Labels:
