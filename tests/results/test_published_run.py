@@ -43,7 +43,10 @@ def test_the_blocks_of_the_documents_are_regenerated_from_the_packed_records(tmp
 
 
 @pytest.mark.skipif(not PACKED, reason="no run is published yet")
-def test_the_ablations_are_regenerated_from_the_packed_records(tmp_path):
+def test_the_ablations_are_regenerated_from_the_packed_records(tmp_path, monkeypatch):
+    # The figures take most of the time, and are not committed.
+    monkeypatch.setattr("results.ablations.document.draw", lambda found: None)
+    monkeypatch.setattr("results.ablations.document.render", lambda figure, kind: b"")
     document = PUBLISHED.parent / "ABLATIONS.md"
     file = tmp_path / document.name
     shutil.copyfile(document, file)
