@@ -21,7 +21,7 @@ ALLOWED = [
     "tables of 2016", "forests of 2016", "rows in 2016", "machines of 2016", "two public revisions",
     "in double", "each of the six algorithms", "each of the six streams", "the five others", "among the six, 1 for",
     "over the six streams", "no two columns", "these two is not", "LSAD's two values on forestcover",
-    "among ten candidates",
+    "among ten candidates", "the two programs of Orca",
     # Parameters as they are set.
     "gamma = 1 / n_features and nu = .5", "with 20 neighbours", "n/8 scores", "c(1) = 1", "with 100 trees per forest; 3000",
     "the 500 centres", "compares two runs", "Orca's two departures", "its two handicaps", "two-core machine",
