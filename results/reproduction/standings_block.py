@@ -33,7 +33,7 @@ class Place:
     n_datasets, n_algorithms, position : int
         Position by mean rank, 1 for the best, among the printed columns and this form alone.
     mean_rank, mean, rival_mean : float
-        In the printed scale.
+        The means in per cent.
     difference, low, high : float
         Of the means to isolation forest as printed, with a bootstrap interval over data sets.
     wins : str
@@ -70,6 +70,7 @@ def places(cells: pd.DataFrame, names: list[str] | None = None) -> list[Place]:
         Publications, by name or path. Default: all that are shipped but the paper.
     """
     ran = {(protocol, setting, label) for protocol, setting, _, label in cells.index}
+    label_of = cells.index.get_level_values("label")
     found = []
     for name in names or [n for n in publication_names() if n != paper.publication().name]:
         publication = load_publication(name)
@@ -77,7 +78,9 @@ def places(cells: pd.DataFrame, names: list[str] | None = None) -> list[Place]:
             for label in FORMS:
                 if (run.protocol, run.setting, label) in ran:
                     for metric in publication.metrics:
-                        table = standings(cells, publication, setting, metric, (label,))
+                        # What repeats a printed column is not in the field twice.
+                        own = cells[label_of == label]
+                        table = standings(own, publication, setting, metric, (label,))
                         if table is not None:
                             found += _place(table, publication, run.setting, label)
     return found
@@ -100,6 +103,7 @@ def _place(table: Standings, publication: Publication, setting: str, label: str)
     interval: dict[Any, Any] = bootstrap_intervals(pair).loc[ours].to_dict()
     digits = publication.description.digits
     counts = win_tie_loss(pair, table.metric, digits)
+    percent = 100 / publication.description.factor
     return [
         Place(
             publication.name,
@@ -110,11 +114,11 @@ def _place(table: Standings, publication: Publication, setting: str, label: str)
             len(rows),
             1 + int((rows["mean_rank"] < row["mean_rank"]).sum()),
             float(row["mean_rank"]),
-            float(row["mean"]),
-            float(pair[rivals[0]].mean()),
-            float(interval["difference"]),
-            float(interval["difference_low"]),
-            float(interval["difference_high"]),
+            percent * float(row["mean"]),
+            percent * float(pair[rivals[0]].mean()),
+            percent * float(interval["difference"]),
+            percent * float(interval["difference_low"]),
+            percent * float(interval["difference_high"]),
             str(counts.loc[ours, rivals[0]]),
             signed_rank_p((pair[ours] - pair[rivals[0]]).to_numpy().round(digits)),
         )
@@ -122,7 +126,7 @@ def _place(table: Standings, publication: Publication, setting: str, label: str)
 
 
 def standings_block(cells: pd.DataFrame) -> str:
-    """Return the table of all places, and how to read it; values in per cent as printed."""
+    """Return the table of all places, and how to read it; values in per cent."""
     found = places(cells)
     if not found:
         return NOTHING
