@@ -82,7 +82,7 @@ test: $(INSTALLED) ## Run the whole test suite
 
 test-minimum: ## Test the estimator against the oldest versions that pyproject.toml allows
 	$(PYTHON) -m venv --clear $(VENV)-minimum
-	$(VENV)-minimum/bin/python -m pip install --quiet --disable-pip-version-check "pytest<9" hypothesis matplotlib "pandas<3" \
+	$(VENV)-minimum/bin/python -m pip install --quiet --disable-pip-version-check "pytest<9" hypothesis matplotlib "pandas<3" pyarrow \
 	  $$($(PYTHON) -c 'import tomllib; print(*[d.replace(">=", "==") for d in tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"]])')
 	NUMBA_CACHE_DIR=$(VENV)-minimum/kernels $(VENV)-minimum/bin/python -m pytest --confcutdir tests/ocrf tests/ocrf
 
