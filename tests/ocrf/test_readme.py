@@ -28,4 +28,4 @@ def test_the_examples_print_what_the_readme_says(section, capsys, monkeypatch, t
             exec(compile(block, "README.md", "exec"), known)
         else:
             assert capsys.readouterr().out == block
-    assert (tmp_path / "output" / "row715.png").stat().st_size > 0
+    assert (tmp_path / "row715.png").stat().st_size > 0
