@@ -45,8 +45,8 @@ def _find_repeats(
         The bits of the values: 0 and -0 are different, which costs time only.
     start, stop, n_distinct : int
     table : uint64 array of a power of two as length
-        Open addressing: the upper half of an entry is that of the row's hash, the lower half the
-        place of the row in ``first`` plus 1, or zero where there is no entry.
+        Open addressing. An entry's upper half is the upper half of the row's hash, its lower half
+        the row's place in ``first`` plus 1; an empty entry is zero.
     first, place : uint32 arrays of shape (n_rows,)
         As in `Repeats`.
     """

@@ -80,7 +80,7 @@ def _interpolate(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.f
     """Interpolate linearly between the points in their legacy order.
 
     On the left of a place it takes the last of the points with one abscissa, on its right the
-    first. What it returns at the smallest abscissa, where there is no left, is not meaningful.
+    first. Its value at the smallest abscissa has no meaning: nothing lies to the left of it.
     """
     order = legacy_argsort(x)
     x, y = x[order], y[order]

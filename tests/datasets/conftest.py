@@ -335,3 +335,15 @@ def helpers() -> dict[str, Callable[..., Any]]:
         "arff": to_arff,
         "parquet": to_parquet,
     }
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Return a function that writes a file of data and returns its path."""
+
+    def to(text, name="my.csv", encoding="utf-8"):
+        path = tmp_path / name
+        path.write_bytes(text.encode(encoding))
+        return path
+
+    return to

@@ -17,16 +17,6 @@ def own(path, **changes):
     return load({"name": "mine", "path": str(path), "anomalies": [1]} | changes)
 
 
-@pytest.fixture
-def write(tmp_path):
-    def to(text, name="my.csv", encoding="utf-8"):
-        path = tmp_path / name
-        path.write_bytes(text.encode(encoding))
-        return path
-
-    return to
-
-
 def shuffled(seed=0):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(rng.random((60, 2)), columns=["a", "b"])

@@ -22,7 +22,7 @@ LISTS = {
     "results/ABLATIONS.md": sentences_ablations.ABLATIONS,
     "README.md": sentences_readme.README,
 }
-#: What is no measurement, or is measured elsewhere, as it stands; the reasons are with the lists.
+#: Numbers in prose that are not measured, or measured elsewhere; the lists give the reasons.
 ALLOWED = {
     "results/REPRODUCTION.md": sentences_reproduction.ALLOWED,
     "results/published/goix2016/reasons.csv": sentences_reproduction.ALLOWED_REASONS,
