@@ -1,8 +1,8 @@
 """``python -m runners.convert PATH...``: records of earlier versions in today's words.
 
 Protocols were once described by five keys of their own, and are now by the steps of a vocabulary
-(`datasets.protocols.schema`). The splits, and so the metrics, are the same; the description, which
-a record holds and its key depends on, is rewritten. Packed files and folders of records are
+(`datasets.protocols.protocol`). The splits, and so the metrics, are the same; the description,
+which a record holds and its key depends on, is rewritten. Packed files and folders of records are
 converted in place; what is in today's words stays as it is.
 """
 

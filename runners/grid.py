@@ -21,7 +21,7 @@ from results.records.store import RecordStore
 from runners.experiment import Cell, Experiment
 from runners.gridfile import describe
 from runners.isolation.pool import POOL
-from runners.isolation.worker import StartError
+from runners.isolation.zygote_process import StartError
 from runners.preflight import check_inputs, check_writable
 from runners.progress import Progress, log, log_to
 from runners.schedule import Plan, Schedule, make_plan

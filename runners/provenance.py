@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from results.records.record import targets
-from runners.isolation.worker import thread_environment
+from runners.isolation.zygote_process import thread_environment
 from runners.own_code import own_code
 
 ROOT = Path(__file__).resolve().parents[1]

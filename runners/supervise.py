@@ -25,7 +25,8 @@ from runners.experiment import Experiment, Limits
 from runners.isolation.messages import Result
 from runners.isolation.pool import POOL
 from runners.isolation.watch import AbortedError
-from runners.isolation.worker import HolderDiedError, StartError, WorkerDiedError
+from runners.isolation.worker import HolderDiedError, WorkerDiedError
+from runners.isolation.zygote_process import StartError
 from runners.locks import FOLDER, Locks
 from runners.provenance import provenance
 

@@ -21,7 +21,24 @@ from baselines.legacy.trees import Tree, grow, path_lengths
 
 
 class _Forest2016(Detector):
-    """What both forests share: seeds of trees, rows and features of a tree, the score by depth."""
+    """What both forests share: seeds of trees, rows and features of a tree, the score by depth.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    contamination : "auto" or float in (0, 0.5], default="auto"
+        Share of anomalies among the training points, which sets `offset_`.
+    random_state : int, RandomState instance or None, default=None
+        The stream of random numbers; each class says what it takes from it.
+
+    Attributes
+    ----------
+    trees_ : list of (Tree, ndarray)
+        Each tree with its features.
+    n_rows_ : int
+        Rows of a tree.
+    """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Detector._parameter_constraints,
@@ -85,23 +102,9 @@ class _Forest2016(Detector):
 class IsolationForest2016(_Forest2016):
     """Isolation forest (Liu, Ting and Zhou 2008) with the libraries of 2016.
 
-    Its trees are extremely randomised regression trees on up to 256 rows, whose targets are random.
-
-    Parameters
-    ----------
-    n_estimators : int, default=100
-        Number of trees.
-    contamination : "auto" or float in (0, 0.5], default="auto"
-        Share of anomalies among the training points, which sets `offset_`.
-    random_state : int, RandomState instance or None, default=None
-        The stream: n_samples uniform numbers and a seed for each tree are taken from it.
-
-    Attributes
-    ----------
-    trees_ : list of (Tree, ndarray)
-        Each tree with its features.
-    n_rows_ : int
-        Rows of a tree.
+    Its trees are extremely randomised regression trees on up to 256 rows, whose targets are random:
+    n_samples uniform numbers and a seed for each tree are taken from `random_state`. All parameters
+    and attributes are those of `_Forest2016`.
     """
 
     _root_depth = 0.0
@@ -117,25 +120,12 @@ class OneClassRF2016(_Forest2016):
     """OneClassRF as the published tables were made with it.
 
     A tree has 20 % of the rows, at least 100, and half of the features, at least 5, all of which
-    are searched at each node; gamma is 1. Cells and thresholds are in single precision, volumes in
+    are searched at each node; gamma is 1. Boxes and thresholds are in single precision, volumes in
     double. A point outside the training points' bounding box gets the highest anomaly score of its
-    batch.
-
-    Parameters
-    ----------
-    n_estimators : int, default=100
-        Number of trees.
-    contamination : "auto" or float in (0, 0.5], default="auto"
-        Share of anomalies among the training points, which sets `offset_`.
-    random_state : int, RandomState instance or None, default=None
-        The stream: a seed for each tree is taken from it.
+    batch. A seed for each tree is taken from `random_state`. Parameters are those of `_Forest2016`.
 
     Attributes
     ----------
-    trees_ : list of (Tree, ndarray)
-        Each tree with its features.
-    n_rows_ : int
-        Rows of a tree.
     lower_, upper_ : ndarrays of shape (n_features,)
         The training points' bounding box.
     """

@@ -12,9 +12,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, Options
 
 from baselines.detector import Detector
-from baselines.forests.growing import Tree, add_votes, entropy_table, grow_tree
+from baselines.forests.growing import grow_tree
 from baselines.forests.random_stream import bootstrap_counts
 from baselines.forests.ranking import rank_points
+from baselines.forests.splitting import entropy_table
+from baselines.forests.tree import Tree, add_votes
 from baselines.ocrfsampling.outliers import generate_outliers
 
 

@@ -13,9 +13,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from baselines.detector import TransductiveDetector
-from baselines.forests.growing import entropy_table, grow_tree
+from baselines.forests.growing import grow_tree
 from baselines.forests.random_stream import bootstrap_counts
 from baselines.forests.ranking import rank_points
+from baselines.forests.splitting import entropy_table
 from baselines.rfc.proximity import group_by_leaf, out_of_bag_leaves, proximity_sums
 
 GIGABYTE = 2.0**30

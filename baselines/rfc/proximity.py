@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.forests.growing import Tree, find_leaf
+from baselines.forests.tree import Tree, find_leaf
 from ocrf.kernels import njit
 
 IN_BAG = -1

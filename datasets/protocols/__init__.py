@@ -1,8 +1,9 @@
 """Protocols: how splits are made, in a closed vocabulary of steps."""
 
 from datasets.protocols.given import check_splitter, indices_key
+from datasets.protocols.protocol import Protocol, protocol_from
 from datasets.protocols.replay import stopped, with_stream
-from datasets.protocols.schema import Protocol, Splitter, protocol_from
+from datasets.protocols.schema import Splitter
 from datasets.protocols.splitting import make_split
 
 __all__ = [

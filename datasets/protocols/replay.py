@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from datasets.dataset import Dataset
-from datasets.protocols.schema import Protocol
+from datasets.protocols.protocol import Protocol
 from datasets.protocols.steps import Rows, floor_of, part_size
 from datasets.strict import Strict, check
 

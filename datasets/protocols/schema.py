@@ -1,7 +1,7 @@
-"""The vocabulary of protocols: the steps from a data set to a split, and what is measured on it.
+"""The keys of each step of a protocol, and which of them go together.
 
-A protocol is one YAML file in ``conf/protocol``. Its keys are the steps, in the order in which
-they are taken; a step that is left out is not taken, or is taken as its default says.
+A step is one key of a protocol (`datasets.protocols.protocol.Protocol`); what it does is in
+`datasets.protocols.steps` and `datasets.protocols.given`.
 """
 
 from __future__ import annotations
@@ -11,16 +11,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
-from datasets.strict import Strict, check
+from datasets.strict import Strict
 
 Share = Annotated[float, Field(gt=0, le=1)]
 Count = Annotated[int, Field(ge=1)]
 #: A whole number of rows; 1 is the share of all.
 Rows = Annotated[int, Field(ge=2)]
-#: NumPy's legacy generator takes 32 bits.
-Seed = Annotated[int, Field(ge=0, lt=2**32)]
-
-
 Drawn = Literal["per_split", "once"]
 
 
@@ -133,6 +129,12 @@ def _kind_of_cut(value: Any) -> str:
     return "Splitter" if given or isinstance(value, Splitter) else "Cut"
 
 
+AnyCut = Annotated[
+    Annotated[Cut, Tag("Cut")] | Annotated[Splitter, Tag("Splitter")],
+    Discriminator(_kind_of_cut),
+]
+
+
 class Scaling(Strict):
     """How columns are scaled.
 
@@ -184,183 +186,3 @@ class Generator(Strict):
         if self.kind != "replayed" and (self.stream is not None or self.handed_over):
             raise ValueError("stream and handed_over are for kind: replayed")
         return self
-
-
-class Protocol(Strict):
-    """How splits are made and judged.
-
-    Attributes
-    ----------
-    name : str
-    repeats : str
-        ``published``: rows that the published table of a data set holds twice are there twice;
-        ``source``: the rows as the source has them; ``drop``: every distinct row once.
-    resize : Resize
-    cap : Cap
-    cut : Cut or Splitter
-    indices : str or None
-        In place of `cut`: a Parquet file with the row numbers of each split's parts (columns
-        `split`, `part`, which is train or test, and `row`; `dataset` where it is for several).
-        ``{dataset}`` in its name stands for the name of the data set.
-    train_anomalies : str
-        ``setting``: kept in outlier detection, dropped in novelty detection; or ``kept``,
-        ``dropped``.
-    test_rows : str
-        ``rest``: what was not cut off for training; ``rest_and_anomalies``: and the anomalies that
-        do not train; ``all``: every row.
-    scaling : Scaling
-    generator : Generator
-    seeds : list of int or None
-        The seed of each split; None: all splits follow from the root seed.
-    metrics : list of str
-        What tables show.
-    recorded : list of str
-        What is measured beside it, and beside what is measured under every protocol.
-    """
-
-    name: Annotated[str, Field(min_length=1)]
-    repeats: Literal["published", "source", "drop"] = "source"
-    resize: Resize = Resize()
-    cap: Cap = Cap()
-    cut: Annotated[
-        Annotated[Cut, Tag("Cut")] | Annotated[Splitter, Tag("Splitter")],
-        Discriminator(_kind_of_cut),
-    ] = Cut()
-    indices: Annotated[str, Field(pattern=r"\.parquet$")] | None = None
-    train_anomalies: Literal["setting", "kept", "dropped"] = "setting"
-    test_rows: Literal["rest", "rest_and_anomalies", "all"] = "rest"
-    scaling: Scaling = Scaling()
-    generator: Generator = Generator()
-    seeds: Annotated[list[Seed], Field(min_length=1)] | None = None
-    metrics: Annotated[list[str], Field(min_length=1)]
-    recorded: list[str] = Field(default=[])
-
-    @model_validator(mode="before")
-    @classmethod
-    def _absent_groups(cls, value: Any) -> Any:
-        """Leave out the steps that are null."""
-        if not isinstance(value, Mapping):
-            return value
-        groups = ("resize", "cap", "cut", "scaling", "generator")
-        return {k: v for k, v in value.items() if v is not None or k not in groups}
-
-    @model_validator(mode="after")
-    def _makes_sense(self) -> Protocol:
-        legacy = self.generator.kind == "legacy"
-        if self.generator.kind == "replayed":
-            self._is_as_in_2016()
-        whole = isinstance(self.cut, Cut) and self.cut.kind == "none"
-        if self.indices is not None:
-            for name in ("resize", "cap", "cut", "repeats"):
-                if getattr(self, name) != type(self).model_fields[name].default:
-                    raise ValueError(f"indices numbers the rows of the source: {name} cannot be")
-            if self.test_rows != "rest":
-                raise ValueError("indices says which rows are tested: test_rows cannot be")
-        if isinstance(self.cut, Cut) and self.cut.by == "train_test_split" and not legacy:
-            raise ValueError(
-                "cut.by: train_test_split draws from the legacy generator: generator.kind: legacy"
-            )
-        if self.indices is None and self.test_rows != "all" and self._leaves_no_rest():
-            raise ValueError("cut.train_size: 1 leaves no rest: test_rows must be all")
-        if whole and self.test_rows != "all":
-            raise ValueError("cut.kind: none trains on all rows: test_rows must be all")
-        if self.generator.seeded == "per_dataset" and self.seeds is not None:
-            raise ValueError("seeds gives every split its own: generator.seeded must be per_split")
-        for name, step in (("resize", self.resize), ("cap", self.cap)):
-            if step.drawn != "once":
-                continue
-            if self.seeds is not None:
-                raise ValueError(f"{name}.drawn: once needs one root seed: seeds must be left out")
-            if legacy and self.generator.seeded == "per_split":
-                raise ValueError(
-                    f"{name}.drawn: once needs a legacy generator that is seeded once: "
-                    "generator.seeded must be per_dataset"
-                )
-        resizes = self.resize.least is not None or self.resize.most is not None
-        if resizes and self.resize.drawn == "per_split" and self.cap.drawn == "once":
-            raise ValueError("cap.drawn: once caps one table for all splits: resize.drawn, too")
-        fixed = (self.cut.model_extra or {}) if isinstance(self.cut, Splitter) else {}
-        if fixed.get("random_state") is not None and len(self.seeds or ()) > 1:
-            raise ValueError(
-                f"cut.random_state: {fixed['random_state']} is one cut for all {self.seeds} of "
-                "seeds: leave it out, and each of them is the random_state of its split"
-            )
-        for name in ("seeds", "metrics", "recorded"):
-            given = getattr(self, name) or []
-            if twice := [item for item in given if given.count(item) > 1]:
-                raise ValueError(f"{name} holds {twice[0]} twice")
-        return self
-
-    def _is_as_in_2016(self) -> None:
-        """Refuse steps that a replayed stream has no place for."""
-        steps: dict[str, Any] = {
-            "resize": Resize(),
-            "cut": Cut(),
-            "indices": None,
-            "train_anomalies": "setting",
-            "test_rows": "rest",
-            "seeds": None,
-        }
-        for name, step in steps.items():
-            if getattr(self, name) != step:
-                raise ValueError(f"generator.kind: replayed was drawn without {name}: leave it out")
-        if self.cap.drawn != "once":
-            raise ValueError("generator.kind: replayed has one cap: cap.drawn must be once")
-
-    def _leaves_no_rest(self) -> bool:
-        cut = self.cut
-        if not isinstance(cut, Cut) or cut.kind not in ("random", "stratified", "in_order"):
-            return False
-        return cut.train_size == 1
-
-    @property
-    def depends_on_row_order(self) -> bool:
-        """Whether the splits depend on the order in which the source has the rows."""
-        in_order = isinstance(self.cut, Cut) and self.cut.kind == "in_order"
-        return self.generator.kind != "seed_sequence" or in_order or self.indices is not None
-
-    def keeps_anomalies(self, anomalies_in_train: bool) -> bool:
-        """Return whether anomalies train, given what the setting says.
-
-        Raises
-        ------
-        ValueError
-            If the protocol contradicts the setting.
-        """
-        leaves_none = isinstance(self.cut, Cut) and self.cut.of == "normal"
-        if anomalies_in_train and (leaves_none or self.train_anomalies == "dropped"):
-            raise ValueError(
-                f"protocol {self.name!r} trains on normal rows alone, which is setting=novelty"
-            )
-        if not anomalies_in_train and self.train_anomalies == "kept":
-            raise ValueError(
-                f"protocol {self.name!r} keeps the anomalies in train, which is setting=outlier"
-            )
-        return anomalies_in_train
-
-    def identity(self) -> dict[str, Any]:
-        """Return what determines the splits, for keys.
-
-        Steps that are as their defaults say are left out: a word that the vocabulary learns later
-        does not change the key of an experiment that does not use it.
-        """
-        neutral = {"metrics", "recorded"}
-        return self.model_dump(by_alias=True, exclude_defaults=True, exclude=neutral)
-
-    def described(self) -> dict[str, Any]:
-        """Return what the YAML and the overrides say, for records.
-
-        What they leave out stays out: a record reads the same when the vocabulary has grown.
-        """
-        return self.model_dump(by_alias=True, exclude_unset=True)
-
-
-def protocol_from(mapping: Mapping[str, Any]) -> Protocol:
-    """Return the resolved group `protocol` as a checked object.
-
-    Raises
-    ------
-    datasets.strict.Invalid
-        With one line per mistake.
-    """
-    return check(Protocol, dict(mapping), "protocol")

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from datasets.dataset import Dataset, Split
 from datasets.digest import row_hashes
 from datasets.protocols.given import from_file, from_splitter
+from datasets.protocols.protocol import Protocol, protocol_from
 from datasets.protocols.replay import replay
-from datasets.protocols.schema import Protocol, Scaling, Splitter, protocol_from
+from datasets.protocols.schema import Scaling, Splitter
 from datasets.protocols.steps import Rows, capped, cut_rows, distinct, resized
 from datasets.protocols.streams import SeedSequenceStreams, Streams, streams_of
 
@@ -37,7 +38,7 @@ def make_split(
     setting : mapping
         `anomalies_in_train`: false for novelty detection, true for outlier detection.
     protocol : mapping
-        As `datasets.protocols.schema.Protocol` says.
+        As `datasets.protocols.protocol.Protocol` says.
     seed : int
         The root seed, at least 0.
     split : int

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from datasets.protocols.schema import Protocol
+from datasets.protocols.protocol import Protocol
 
 Step = Literal["subset", "shuffle", "detector", "resize"]
 #: The streams of a split, each independent of the others: changing the cap leaves the detector's

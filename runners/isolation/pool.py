@@ -7,7 +7,8 @@ import contextlib
 import threading
 from typing import Any
 
-from runners.isolation.worker import StartError, Worker, WorkerDiedError
+from runners.isolation.worker import Worker, WorkerDiedError
+from runners.isolation.zygote_process import StartError
 
 
 class Pool:

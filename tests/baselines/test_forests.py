@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from baselines.forests.grouping import ONES, SPAN_PER_POINT, group_by_rank, make_workspace
-from baselines.forests.growing import Tree, add_votes, entropy_table, find_leaf, grow_tree
-from baselines.forests.growing import midpoint as tree_midpoint
+from baselines.forests.growing import grow_tree
 from baselines.forests.random_stream import bootstrap_counts, uniform_integer
 from baselines.forests.ranking import rank_points
 from baselines.forests.sorting import sort_keys
+from baselines.forests.splitting import entropy_table
+from baselines.forests.splitting import midpoint as tree_midpoint
+from baselines.forests.tree import Tree, add_votes, find_leaf
 
 
 def stream(seed: int) -> np.ndarray:

@@ -12,7 +12,8 @@ from runners.experiment import Cell, Experiment, Limits
 from runners.isolation import messages, processes
 from runners.isolation.messages import Kill, Phase, Usage
 from runners.isolation.watch import AbortedError, Holder, Watch
-from runners.isolation.worker import HolderDiedError, StartError, Worker, WorkerDiedError
+from runners.isolation.worker import HolderDiedError, Worker, WorkerDiedError
+from runners.isolation.zygote_process import StartError
 from tests.faults.sandbox import wait_for
 
 FOREST = "sklearn.ensemble.IsolationForest"
@@ -23,7 +24,7 @@ def shared_worker():
     worker = Worker(threads=1)
     yield worker
     worker.close()
-    assert worker._process.returncode == 0
+    assert worker.zygote.returncode == 0
 
 
 @pytest.fixture
@@ -37,7 +38,9 @@ def run(shared_worker, make_cell):
 
 def descendants(worker):
     """Return the living processes below a worker; the ended ones are reaped within half a second."""
-    return [p for p in processes.descendants(worker.pid) if processes.start_time(p) is not None]
+    return [
+        p for p in processes.descendants(worker.zygote.pid) if processes.start_time(p) is not None
+    ]
 
 
 def test_a_result_has_everything_that_a_record_needs(run):
@@ -243,7 +246,7 @@ def test_a_worker_that_is_killed_takes_everything_along(make_cell):
         def kill():
             wait_for(lambda: len(descendants(worker)) >= 5)
             started.extend(descendants(worker))
-            os.kill(worker.pid, signal.SIGKILL)
+            os.kill(worker.zygote.pid, signal.SIGKILL)
 
         thread = threading.Thread(target=kill)
         thread.start()
@@ -260,7 +263,7 @@ def test_threads_are_limited(make_cell):
     worker = Worker(threads=2)
     try:
         worker.run(Experiment(make_cell(), 0), Limits(20, threads=2))
-        environment = Path(f"/proc/{worker.pid}/environ").read_text().split("\0")
+        environment = Path(f"/proc/{worker.zygote.pid}/environ").read_text().split("\0")
     finally:
         worker.close()
     assert "OMP_NUM_THREADS=2" in environment
@@ -344,7 +347,7 @@ def test_a_zygote_that_is_stopped_is_given_up(make_cell, tmp_path, loaded):
     try:
         cell = make_cell()
         worker.run(Experiment(cell, 0), Limits(20))
-        os.kill(worker.pid, signal.SIGSTOP)
+        os.kill(worker.zygote.pid, signal.SIGSTOP)
         if loaded:
             # Its holder goes on without it.
             assert worker.run(Experiment(cell, 1), Limits(20)).status == "ok"
@@ -354,12 +357,12 @@ def test_a_zygote_that_is_stopped_is_given_up(make_cell, tmp_path, loaded):
             worker.run(Experiment(other, 0), Limits(20, preparation_timeout=0.5))
     finally:
         worker.close()
-    assert worker._process.returncode == -signal.SIGKILL
+    assert worker.zygote.returncode == -signal.SIGKILL
 
 
 def test_a_zygote_that_is_stopped_while_it_starts_is_given_up(make_cell):
     worker = Worker(threads=1)
-    os.kill(worker.pid, signal.SIGSTOP)
+    os.kill(worker.zygote.pid, signal.SIGSTOP)
     try:
         with pytest.raises(StartError, match=r"did not start within 0\.5 s; runner\.prep"):
             worker.run(Experiment(make_cell(), 0), Limits(20, preparation_timeout=0.5))
