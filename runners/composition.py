@@ -5,7 +5,8 @@ together from a few dozen parts. An *axis* of a sweep is a top-level key of the 
 the overrides that concern it. Hydra composes each value of an axis once; a cell takes each key from
 the composition in which its overrides were applied. That is exact as long as the overrides of an
 axis change nothing but its own key, which is checked; a sweep with any other override is composed
-cell by cell.
+cell by cell. Where nothing but the chosen file fills a key, as one composition without the group
+tells, that file is read instead.
 """
 
 from __future__ import annotations
@@ -18,15 +19,18 @@ from typing import Any
 
 from hydra import compose
 from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from datasets import collections
 from datasets.errors import UsageError
-from datasets.mistakes import in_words
+from datasets.mistakes import GROUPS, in_words
 from datasets.own_folders import file_of
 
 _OVERRIDE = re.compile(r"(?:\+\+|\+|~)?(\w+)(?:[./][\w./]+)?(?:=.*)?", re.DOTALL)
+# What makes a file more than the keys of its group: `# @package ...`, and a list of defaults.
+_MORE_THAN_KEYS = re.compile(r"^\s*#\s*@|^defaults\s*:", re.MULTILINE)
 
 Plain = dict[str, Any]
 
@@ -68,8 +72,14 @@ class Composed:
         """Return the YAML file of the chosen option of a group; None if none was chosen."""
         return file_of(self.folders, group, self.choices.get(group))
 
-    def resolved(self) -> Plain:
+    def resolved(self, known: dict[str, Plain] | None = None) -> Plain:
         """Return the configuration with its interpolations resolved.
+
+        Parameters
+        ----------
+        known : dict or None
+            What has been resolved for other cells of the sweep, by how it is written; it is added
+            to.
 
         Raises
         ------
@@ -77,14 +87,20 @@ class Composed:
             If an interpolation leads nowhere, or a mandatory value is missing.
         """
         open_ones = self._unfinished()
-        try:
-            resolved = OmegaConf.to_container(
-                OmegaConf.create(open_ones), resolve=True, throw_on_missing=True
-            )
-        except OmegaConfBaseException as error:
-            raise UsageError(in_words(error)) from error
-        assert isinstance(resolved, dict)
-        return self.unresolved | {str(name): value for name, value in resolved.items()}
+        written = repr(open_ones)
+        resolved = known.get(written) if known is not None else None
+        if resolved is None:
+            try:
+                plain = OmegaConf.to_container(
+                    OmegaConf.create(open_ones), resolve=True, throw_on_missing=True
+                )
+            except OmegaConfBaseException as error:
+                raise UsageError(in_words(error)) from error
+            assert isinstance(plain, dict)
+            resolved = {str(name): value for name, value in plain.items()}
+            if known is not None:
+                known[written] = resolved
+        return self.unresolved | resolved
 
     def _unfinished(self) -> Plain:
         """Return the keys with interpolations or mandatory values, and those that they may name.
@@ -116,6 +132,7 @@ class Composer:
         self._name = str(hydra.job.config_name)
         self._fixed = _texts(hydra.overrides.hydra)
         self._known: dict[tuple[str, ...], Composed] = {}
+        self._alone: dict[str, bool] = {}
 
     def compose(self, overrides: Sequence[str]) -> Composed:
         """Return the configuration under some overrides, composed by Hydra."""
@@ -168,28 +185,82 @@ class Composer:
 
         Returns None if that changes anything but the axis' own key.
         """
-        member = _member(overrides)
-        if member is not None and base.unresolved.get("dataset") == _member(first[axis]):
-            # No other file changes the data set: what Hydra would compose is what the collection
-            # says, and a collection may have many members.
+        chosen = self._chosen(base, first, axis, overrides)
+        if chosen is not None:
             choice = overrides[0].partition("=")[2]
-            unresolved = {**base.unresolved, axis: dict(member)}
-            return Composed(
-                unresolved, {**base.choices, axis: choice}, base.overrides, base.folders
-            )
+            unresolved = {**base.unresolved, axis: chosen}
+            choices = {**base.choices, axis: choice}
+            return Composed(unresolved, choices, base.overrides, base.folders)
+        composed = self._with(first, axis, overrides)
+        return composed if axis in composed.unresolved and _same_but(base, composed, axis) else None
+
+    def _with(
+        self, first: Mapping[str, tuple[str, ...]], axis: str, overrides: tuple[str, ...]
+    ) -> Composed:
+        """Compose the first job with other overrides on one axis."""
         varied = {**first, axis: overrides}
-        composed = self.compose([override for values in varied.values() for override in values])
-        same = all(
-            _without(getattr(composed, part), axis) == _without(getattr(base, part), axis)
-            for part in ("unresolved", "choices")
-        )
-        return composed if same and axis in composed.unresolved else None
+        return self.compose([override for values in varied.values() for override in values])
+
+    def _chosen(
+        self,
+        base: Composed,
+        first: Mapping[str, tuple[str, ...]],
+        axis: str,
+        overrides: tuple[str, ...],
+    ) -> Plain | None:
+        """Return the keys of an option that the overrides of an axis choose, and do nothing else.
+
+        Returns None if they do more, or if more than the option's file fills the axis' key.
+        """
+        options = [_option(axis, first[axis]), _option(axis, overrides)]
+        if None in options:
+            return None
+        if axis not in self._alone:
+            try:
+                without = self._with(first, axis, (f"~{axis}",))
+            except HydraException:
+                self._alone[axis] = False
+            else:
+                left = axis in without.unresolved
+                self._alone[axis] = not left and _same_but(base, without, axis)
+        return _content(base, axis, str(options[1])) if self._alone[axis] else None
+
+    def own_parameters(self, composed: Composed, name: str) -> Plain:
+        """Return the parameters of an algorithm as its YAML file has them."""
+        if self._alone.get("algorithm") and (content := _content(composed, "algorithm", name)):
+            return content
+        return dict(self.compose([f"algorithm={name}"]).unresolved["algorithm"])
 
 
-def _member(overrides: tuple[str, ...]) -> Mapping[str, Any] | None:
-    """Return the definition of a collection's member, if overrides choose one and nothing else."""
+def _option(group: str, overrides: tuple[str, ...]) -> str | None:
+    """Return the option of a group that overrides choose, if they do that and nothing else."""
     name, _, choice = overrides[0].partition("=")
-    return collections.find(choice) if name == "dataset" and len(overrides) == 1 else None
+    return choice if name == group and group in GROUPS and len(overrides) == 1 else None
+
+
+def _same_but(one: Composed, other: Composed, axis: str) -> bool:
+    """Whether two compositions differ at most in an axis."""
+    return all(
+        _without(getattr(one, part), axis) == _without(getattr(other, part), axis)
+        for part in ("unresolved", "choices")
+    )
+
+
+def _content(composed: Composed, group: str, choice: str) -> Plain | None:
+    """Return the keys of an option of a group, if all that Hydra would do is to read them."""
+    if group == "dataset" and (member := collections.find(choice)) is not None:
+        return dict(member)
+    file = file_of(composed.folders, group, choice)
+    # The folder of an option in a folder would be part of where Hydra puts its keys.
+    if file is None or file.stem != choice:
+        return None
+    text = file.read_text(encoding="utf-8")
+    content = None if _MORE_THAN_KEYS.search(text) else OmegaConf.create(text)
+    if not isinstance(content, DictConfig) or not content:
+        return None
+    plain = OmegaConf.to_container(content, resolve=False)
+    assert isinstance(plain, dict)
+    return {str(name): value for name, value in plain.items()}
 
 
 def _texts(overrides: Any) -> list[str]:

@@ -53,8 +53,9 @@ class CellFactory:
         """
         unused: set[str] | None = None
         seen: dict[str, tuple[str, str]] = {}
+        known: dict[str, Plain] = {}
         for job, composed in zip(jobs, self._composer.compose_all(jobs), strict=True):
-            resolved = composed.resolved()
+            resolved = composed.resolved(known)
             if not any(_is_template(composed, resolved, o) for o in job if o in from_globs):
                 here = set(ignored(resolved))
                 unused = here if unused is None else unused & here
@@ -163,8 +164,7 @@ class CellFactory:
         if not touched and not composed.choices.get("grid"):
             return dict(composed.unresolved["algorithm"])
         if name not in self._parameters:
-            alone = self._composer.compose([f"algorithm={name}"])
-            self._parameters[name] = dict(alone.unresolved["algorithm"])
+            self._parameters[name] = self._composer.own_parameters(composed, name)
         return self._parameters[name]
 
 

@@ -4,6 +4,8 @@ import itertools
 
 import pytest
 
+from runners import composition
+
 
 def labels(cells):
     return sorted(cell.label for cell in cells)
@@ -100,6 +102,7 @@ OTHER = "_target_: sklearn.ensemble.IsolationForest\nn_estimators: 3\n"
         ),
         (OTHER, ["algorithm=own", "data.retries=1,2", "~protocol.cap"]),
         (OTHER, ["grid=modern", "algorithm=own", "setting=novelty"]),
+        ("defaults:\n  - iforest\nn_estimators: 7\n", ["algorithm=lof,own"]),
     ],
 )
 def test_a_sweep_has_the_cells_of_its_single_jobs(composed, own_group, text, arguments):
@@ -119,6 +122,45 @@ def test_a_sweep_has_the_cells_of_its_single_jobs(composed, own_group, text, arg
     assert [cell.config for cell in swept] == [cell.config for cell in single]
     assert [cell.keys for cell in swept] == [cell.keys for cell in single]
     assert [cell.label for cell in swept] == [cell.label for cell in single]
+
+
+@pytest.mark.parametrize("filled", ["contamination: 0.1", "n_jobs: 2"])
+def test_what_a_grid_adds_to_an_algorithm_counts_in_a_sweep(composed, own_group, filled):
+    """A file is read in Hydra's place only where nothing else fills its group."""
+    own_group("algorithm/own", OTHER + "contamination: 0.1\n")
+    body = "# @package _global_\nhydra:\n  mode: MULTIRUN\n"
+    search = own_group("grid/adds", f"{body}algorithm:\n  {filled}\n")
+    swept = composed(search, "grid=adds", "algorithm=own,lof,iforest")
+    single = [
+        composed(search, "grid=adds", f"algorithm={name}")[0] for name in ("own", "lof", "iforest")
+    ]
+    assert [cell.config for cell in swept] == [cell.config for cell in single]
+    assert [cell.label for cell in swept] == [cell.label for cell in single]
+    name, _, value = filled.partition(": ")
+    assert {str(cell.config["algorithm"][name]) for cell in swept} == {value}
+
+
+def test_a_sweep_is_composed_a_few_times_however_many_cells_it_has(
+    composed, own_group, tmp_path, monkeypatch
+):
+    """A benchmark has dozens of data sets, and Hydra needs a tenth of a second each time."""
+    for number in range(57):
+        (tmp_path / f"{number}.csv").write_text("a,label\n1,0\n2,0\n3,1\n")
+    search = own_group(
+        "dataset/many",
+        f"name: many\ncollection:\n  path: {tmp_path}/{{member}}.csv\nanomalies: [1]\n",
+    )
+    compose, done = composition.compose, []
+
+    def counted(*given, **options):
+        done.append(given)
+        return compose(*given, **options)
+
+    monkeypatch.setattr(composition, "compose", counted)
+    given = [search, "grid=dte2024_semi", "dataset=glob(many/*)", "algorithm=lof,iforest,ocsvm"]
+    assert len(composed(*given)) == 57 * 3
+    # The first cell, its algorithm's own parameters, and twice without a group that varies.
+    assert len(done) == 4
 
 
 def test_globs_match_the_members_of_a_collection(composed, own_group, tmp_path):
