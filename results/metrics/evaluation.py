@@ -64,6 +64,9 @@ def evaluate(
     """
     names = dict.fromkeys([*USUAL_METRICS, *check_metrics(metrics)])
     y, scores = _checked(y_true, anomaly_scores)
+    # No metric depends on the order of the points. Each sorts them, which is quick once they are.
+    order = np.argsort(scores, kind="stable")[::-1]
+    y, scores = y[order], scores[order]
     curves = {"roc": interpolated_roc_curve(y, scores), "pr": interpolated_pr_curve(y, scores)}
     return Evaluation({name: METRICS[name].compute(y, scores, curves) for name in names}, curves)
 
