@@ -53,7 +53,7 @@ class PyODDetector(Detector):
 
     Notes
     -----
-    PyOD's scores are the higher, the more abnormal; ``score_samples`` turns them round. Some of its
+    PyOD's scores are higher for more abnormal points; ``score_samples`` negates them. Some of its
     detectors (ECOD, COPOD) score a point relative to the training points and its whole batch.
     """
 
@@ -161,7 +161,7 @@ class PyODDetector(Detector):
             try:
                 yield
             except (ArithmeticError, IndexError, np.linalg.LinAlgError) as error:
-                # What PyOD's detectors stumble into on degenerate data, instead of refusing it.
+                # Raised on degenerate data by detectors of PyOD, which do not refuse them.
                 raise ValueError(
                     f"PyOD's {self._at_fit.detector} cannot be {what} on these points: "
                     f"{type(error).__name__}: {error}"

@@ -19,7 +19,7 @@ _MOST_NAMES = 3  # near matches that are suggested
 class Strict(BaseModel):
     """A group of the configuration: no key but its own, no value of another type.
 
-    Types are those of YAML: ``"5"`` is a text and no number, ``true`` is no number either, and a
+    Types are those of YAML: ``"5"`` is a text and ``true`` a boolean, neither is a number, and a
     whole number may stand for a real one.
     """
 

@@ -192,14 +192,14 @@ def status(options: argparse.Namespace, output: Output) -> None:
 
 def provenance(options: argparse.Namespace, output: Output) -> None:
     """Print what the records were made with; warn if it is mixed."""
-    from results.records.provenance import print_provenance
+    from results.provenance import print_provenance
 
     print_provenance(_load(options, output).frame, output)
 
 
 def forget(options: argparse.Namespace, output: Output) -> None:
     """Remove the selected records from a store, after showing them (failed attempts, say)."""
-    from results.records.forget import forget
+    from results.forget import forget
 
     forget(records_paths(options), selection(options), options.status, output, yes=options.yes)
 

@@ -60,7 +60,7 @@ class Locks:
         if not self._void(path):
             return False
         # Only one may take a void lock over, or the second would throw away the first one's.
-        with self._turn():
+        with self._mutex():
             if self._void(path):
                 path.unlink(missing_ok=True)
             return self._create(path, key)
@@ -69,7 +69,7 @@ class Locks:
         """Give an experiment back, if it is still ours."""
         with self._lock:
             self._beaten.pop(key, None)
-        with self._turn():
+        with self._mutex():
             path = self._file(key)
             if self._is_ours(path):
                 path.unlink(missing_ok=True)
@@ -134,8 +134,9 @@ class Locks:
             return True
 
     @contextlib.contextmanager
-    def _turn(self) -> Iterator[None]:
-        with open(self.path / ".turn", "w") as handle:
+    def _mutex(self) -> Iterator[None]:
+        """Let one process at a time remove locks."""
+        with open(self.path / ".mutex", "w") as handle:
             fcntl.flock(handle, fcntl.LOCK_EX)
             yield
 

@@ -74,8 +74,8 @@ def group_by_rank(
     points : ndarray of shape (size,)
         The points of the node.
     weights : ndarray of shape (size,)
-        How often each of them is in the sample: below bit 32 for class 0, from it on for class 1.
-        Sums of weights count both classes at a time.
+        How often each of them is in the sample: the lower 32 bits count class 0, the upper ones
+        class 1, so that one sum of weights counts both.
     space : Workspace
         Work space and output.
 

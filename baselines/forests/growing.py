@@ -193,8 +193,8 @@ def partition(
     n_left : int
         How many have a rank up to `low`.
     """
-    # Without a branch, which nothing could predict, and keeping the order: points in ascending
-    # order are read from memory in passing.
+    # There is no branch, since none could be predicted. The points stay in ascending order, so that
+    # their values are read from memory in sequence.
     n_left = 0
     n_right = 0
     for position in range(points.size):

@@ -11,8 +11,7 @@ from ocrf.kernels import njit
 
 #: One more than the largest seed that a generator hands on.
 SEED_BOUND = 2**31 - 1
-# Words taken from a generator at a time; whatever is left over is dropped with the generator.
-_WORDS = 1 << 14
+_BATCH = 1 << 14  # numbers drawn at a time
 
 
 @njit(cache=True, nogil=True)
@@ -54,8 +53,7 @@ def sample_by_rejection(rng: np.random.RandomState, n: int, k: int) -> NDArray[n
     Parameters
     ----------
     rng : RandomState
-        The last thing taken from it if `k` is large: it may be left further on than the sample
-        needs.
+        Advanced as if the numbers were drawn one by one.
     n, k : int
         0 <= k <= n.
 
@@ -68,7 +66,7 @@ def sample_by_rejection(rng: np.random.RandomState, n: int, k: int) -> NDArray[n
     n_found = 0
     while n_found < k:
         n_found = _add_distinct(
-            rng.randint(n, size=min(_WORDS, k - n_found)), seen, sample, n_found
+            rng.randint(n, size=min(_BATCH, k - n_found)), seen, sample, n_found
         )
     return sample
 

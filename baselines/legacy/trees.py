@@ -14,7 +14,7 @@ from ocrf.kernels import njit
 SMALLEST_IMPURITY = 1e-7
 #: Values of a feature no further apart than this are equal.
 EQUAL = np.float32(1e-7)
-#: A node whose cell has a smaller volume is a leaf (OneClassRF).
+#: A node whose box has a smaller volume is a leaf (OneClassRF).
 SMALLEST_VOLUME = 1e-15
 LEAF = -1
 
@@ -104,7 +104,7 @@ def grow(
     for j in range(n_features):
         lower[j], upper[j] = X[:, j].min(), X[:, j].max()
     n_nodes = 0
-    # first and last row, parent, side, constant features, impurity, and the cell with its volume
+    # first and last row, parent, side, constant features, impurity, and the box with its volume
     waiting = [(0, n, -1, 0, 0, np.inf, lower, upper, _volume(lower, upper))]
     while len(waiting):
         start, end, parent, side, n_known, impurity, lower, upper, volume = waiting.pop()
@@ -215,9 +215,9 @@ def _best_threshold(
 ) -> tuple[float, np.float32]:
     """Minimise the adaptive Gini proxy with gamma = 1 over the midpoints of sorted values.
 
-    What is single and what is double precision, and the order of operations, are those of the
-    published program. Single: the sum behind a midpoint, the cell's width, the expected numbers of
-    outliers and their squares. Double: all else.
+    Which values are in single precision and which in double, and the order of operations, are those
+    of the published program. Single: the sum behind a midpoint, the box's width, the expected
+    numbers of outliers and their squares. Double: all else.
     """
     n = len(values)
     width = np.float64(upper - lower)
@@ -272,7 +272,7 @@ def _variance(targets: NDArray[np.float64], rows: NDArray[np.int64]) -> float:
 
 @njit(cache=True, nogil=True)
 def _volume(lower: NDArray[np.float32], upper: NDArray[np.float32]) -> float:
-    """Return a cell's volume: the widths in single precision, their product in double."""
+    """Return a box's volume: the widths in single precision, their product in double."""
     volume = 1.0
     for j in range(len(lower)):
         volume *= np.float64(upper[j] - lower[j])

@@ -18,7 +18,7 @@ class SupervisedSamplingOneClassForest(SamplingOneClassForest):
     In the paper's outlier detection experiments the program got them: training rows labelled
     anomalous were added to the generated outliers. This class does so by design, to reproduce the
     OCRFsampling column of Table S1. It is not a one-class method, its tags say that it requires
-    labels, and the harness hands it any only when the run allows labels.
+    labels, and the harness hands them over only when the run allows it.
 
     The parameters are those of `SamplingOneClassForest`.
     """

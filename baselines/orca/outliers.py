@@ -120,7 +120,8 @@ def search_tree(
     tree: KDTree, test: NDArray[np.float64], n_neighbors: int, n_report: int
 ) -> NDArray[np.float64]:
     """Return what `baselines.orca.scan.scan` returns, to the last bit."""
-    scores = np.full(len(test), np.inf)  # of points infinitely far away, which no tree takes
+    # A k-d tree does not take points with infinite coordinates: their scores are infinite.
+    scores = np.full(len(test), np.inf)
     finite = np.isfinite(test).all(axis=1)
     near = tree.query(test[finite], n_neighbors, return_distance=False)
     # The tree returns square roots. Squares are summed anew, in the order in which the scan does.

@@ -23,12 +23,12 @@ GIGABYTE = 2.0**30
 
 
 class RandomForestClustering(TransductiveDetector):
-    """Random forest clustering (Shi and Horvath 2006), far from everything being abnormal.
+    """Random forest clustering (Shi and Horvath 2006); a point far from all others is abnormal.
 
     Transductive: training points and the points to be scored are stacked, forests learn to tell
     them from synthetic rows, and the score of a row is the mean of its out-of-bag proximities to
     all rows, averaged over the forests, less 1. (The sum over all rows of one minus the proximity
-    ranks the same, upside down.)
+    gives the same ranking, reversed.)
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def forest_bytes(n_rows: int, n_features: int, n_trees: int) -> int:
 
 
 def _in_words(gigabytes: float) -> str:
-    """Return an amount of memory in gigabytes with three digits that count."""
+    """Return an amount of memory in gigabytes with three significant digits."""
     return f"{np.format_float_positional(gigabytes, 3, fractional=False, trim='-')} GB"
 
 

@@ -119,8 +119,8 @@ def proximity_sums(groups: LeafGroups, first_row: int) -> NDArray[np.float64]:
     n_rows, n_trees = groups.start.shape
     n_words = groups.out_of_bag.shape[1]
     common = np.zeros(n_rows, dtype=np.int32)
-    # One place more than there are rows: every visit writes, and only a first one is kept. A branch
-    # instead would be mispredicted for a third of them.
+    # Every visit writes its row to the end of `met`, which grows only if the row is new: one place
+    # more than there are rows. A branch instead would be mispredicted for a third of the visits.
     met = np.empty(n_rows + 1, dtype=np.int32)
     sums = np.empty(n_rows - first_row, dtype=np.float64)
     for row in range(first_row, n_rows):

@@ -76,10 +76,10 @@ def choose(gains: pd.DataFrame, purpose: str, metric: str) -> Choice | None:
     complete = gains.loc[:, gains.notna().all()]
     if complete.shape[0] < 3 or complete.shape[1] == 0:
         return None
-    picks = {name: str(complete.drop(index=name).mean().idxmax()) for name in complete.index}
-    held_out = pd.Series({name: complete.loc[name, pick] for name, pick in picks.items()})
+    chosen = {name: str(complete.drop(index=name).mean().idxmax()) for name in complete.index}
+    held_out = pd.Series({name: complete.loc[name, level] for name, level in chosen.items()})
     return Choice(
-        purpose, metric, complete, str(complete.mean().idxmax()), Counter(picks.values()), held_out
+        purpose, metric, complete, str(complete.mean().idxmax()), Counter(chosen.values()), held_out
     )
 
 

@@ -19,8 +19,8 @@ from results.ablations.studies import STUDIES, TARGET, Study
 from results.figures.style import render
 from results.metrics import METRICS
 from results.output import Output, csv_text
+from results.provenance import tabulate, warnings_of
 from results.records.frame import Experiments
-from results.records.provenance import tabulate, warnings_of
 from results.reproduction.document import marked, update
 from results.tables.text import markdown
 from results.vocabulary import SETTINGS, format_difference, format_number

@@ -17,9 +17,9 @@ from results.benchmarks.placing import placing
 from results.benchmarks.traits import correlations, correlations_markdown, draw, read_traits
 from results.figures.style import render
 from results.output import Output
+from results.provenance import tabulate
 from results.published.publication import Publication
 from results.records.frame import Experiments
-from results.records.provenance import tabulate
 from results.reproduction.comparison import compare
 from results.reproduction.comparison_output import sections
 from results.reproduction.document import marked, update

@@ -1,4 +1,4 @@
-"""Settings chosen on one half of the data sets and judged on the other."""
+"""Parameters chosen on one half of the data sets and judged on the other."""
 
 from __future__ import annotations
 

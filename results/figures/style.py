@@ -61,12 +61,12 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
     """Return a look for each name; no two share colour and hatch, nor colour and dash."""
     table = {}
     for i, name in enumerate(names):
-        turn = i // len(COLOURS)
+        cycle = i // len(COLOURS)
         table[name] = Look(
             COLOURS[i % len(COLOURS)],
-            HATCHES[(i + 3 * turn) % len(HATCHES)],
-            MARKERS[(i + turn) % len(MARKERS)],
-            DASHES[(i + turn) % len(DASHES)],
+            HATCHES[(i + 3 * cycle) % len(HATCHES)],
+            MARKERS[(i + cycle) % len(MARKERS)],
+            DASHES[(i + cycle) % len(DASHES)],
         )
     return table
 

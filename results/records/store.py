@@ -21,7 +21,7 @@ _SUFFIX: Final = ".json"
 _KEY_CHARS: Final = 16  # of the digest, in file names
 # Directory time stamps have the kernel's tick (some ms): a listing younger than this may have
 # missed a file of the same tick, and is read again the next time.
-_SETTLED_SECONDS: Final = 1.0
+_CERTAIN_SECONDS: Final = 1.0
 _ABANDONED_SECONDS: Final = 3600.0
 
 
@@ -171,7 +171,7 @@ class RecordStore:
         for folder in folders:
             stamp = os.stat(folder).st_mtime_ns
             known = self._listed.get(folder)
-            if known and known[0] == stamp and known[1] - stamp / 1e9 > _SETTLED_SECONDS:
+            if known and known[0] == stamp and known[1] - stamp / 1e9 > _CERTAIN_SECONDS:
                 continue
             self._listed[folder] = (stamp, time.time())
             self._replace(folder, _record_files(folder))

@@ -18,8 +18,8 @@ from results.aggregate import make_cells
 from results.figures.style import render
 from results.figures.write import draw_all
 from results.output import Output
+from results.provenance import tabulate, warnings_of
 from results.records.frame import Experiments
-from results.records.provenance import tabulate, warnings_of
 from results.reproduction.comparison import compare, verdict_meanings
 from results.reproduction.comparison_output import headline, printed_rows, summary_rows
 from results.reproduction.departures import effects, missing

@@ -10,10 +10,10 @@ import pandas as pd
 
 from results.aggregate import make_cells
 from results.metrics import METRICS, PAPER_METRICS
+from results.provenance import tabulate, warnings_of
 from results.published import paper
 from results.published.reasons import UNEXPLAINED, Reason, reason_for
 from results.records.frame import Experiments
-from results.records.provenance import tabulate, warnings_of
 from results.reproduction.comparison import compare, explain, only_by_spread
 from results.reproduction.comparison_output import with_reasons
 from results.reproduction.conclusions import conclusions_table

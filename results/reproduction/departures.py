@@ -129,8 +129,7 @@ def effects(frame: pd.DataFrame, cells: pd.DataFrame) -> list[Effect]:
     ----------
     frame : DataFrame
         All experiments, as :attr:`results.records.frame.Experiments.frame`. Only the splits
-        that both
-        ways have are compared: they share their training and test points.
+        that both ways have are compared: they share their training and test points.
     cells : DataFrame
         As :func:`results.aggregate.make_cells`; a cell that is NA is not compared.
     """
@@ -159,7 +158,7 @@ def missing(found: list[Effect]) -> list[str]:
     return [f"{d.name}: {d.first} against {d.second}" for d in everything if d not in measured]
 
 
-def _pick(cells: pd.DataFrame, protocol: str, label: str | None = None) -> pd.DataFrame:
+def _experiments_of(cells: pd.DataFrame, protocol: str, label: str | None = None) -> pd.DataFrame:
     """Return the experiments of a protocol (and algorithm), indexed by what a split is."""
     if protocol not in cells.index.get_level_values("protocol"):
         return cells.iloc[:0].droplevel("protocol")
@@ -229,27 +228,30 @@ def _renamed(part: pd.DataFrame, label: str) -> pd.DataFrame:
 
 def _between_protocols(rows: pd.DataFrame) -> Iterator[Effect]:
     yield from _pair(
-        _PROTOCOL, _pick(rows, "paper"), _pick(rows, "clean"), (EXACT_METRICS, EXACT_METRICS)
+        _PROTOCOL,
+        _experiments_of(rows, "paper"),
+        _experiments_of(rows, "clean"),
+        (EXACT_METRICS, EXACT_METRICS),
     )
     # Without the repeated rows the tables are shorter: the splits pair by number, not by rows.
     yield from _pair(
         _DISTINCT,
-        _pick(rows, "clean"),
-        _pick(rows, "clean_distinct"),
+        _experiments_of(rows, "clean"),
+        _experiments_of(rows, "clean_distinct"),
         (EXACT_METRICS, EXACT_METRICS),
     )
 
 
 def _between_metrics(rows: pd.DataFrame) -> Iterator[Effect]:
-    paper = _pick(rows, "paper")
+    paper = _experiments_of(rows, "paper")
     yield from _pair(_METRIC, paper, paper, (PAPER_METRICS, EXACT_METRICS))
 
 
 def _between_algorithms(rows: pd.DataFrame) -> Iterator[Effect]:
     for protocol, metrics in (("paper", PAPER_METRICS), ("clean", EXACT_METRICS)):
         for departure, (as_run, other) in _ALGORITHMS.items():
-            first = _renamed(_pick(rows, protocol, as_run), as_run)
-            second = _renamed(_pick(rows, protocol, other), as_run)
+            first = _renamed(_experiments_of(rows, protocol, as_run), as_run)
+            second = _renamed(_experiments_of(rows, protocol, other), as_run)
             if protocol != "paper":
                 departure = replace(departure, name=f"{departure.name}, {protocol} protocol")
             yield from _pair(departure, first, second, (metrics, metrics))
@@ -260,8 +262,8 @@ def _by_parameter(rows: pd.DataFrame) -> Iterator[Effect]:
     for departure, (algorithm, pattern) in _PARAMETERS.items():
         for label in labels:
             if re.fullmatch(rf"{algorithm}\({pattern}\)", label):
-                first = _pick(rows, "paper", algorithm)
-                second = _renamed(_pick(rows, "paper", label), algorithm)
+                first = _experiments_of(rows, "paper", algorithm)
+                second = _renamed(_experiments_of(rows, "paper", label), algorithm)
                 yield from _pair(departure, first, second, (PAPER_METRICS, PAPER_METRICS))
 
 
@@ -271,11 +273,11 @@ def _by_protocol_option(rows: pd.DataFrame) -> Iterator[Effect]:
         (_SUBSET, ("cap.drawn", "once"), None),
         (_CAP, ("cap.ratio", "null"), None),
     ):
-        first = _pick(rows, "paper")
+        first = _experiments_of(rows, "paper")
         for protocol in sorted(set(map(str, rows.index.get_level_values("protocol")))):
             if not _differs_in(protocol, *option):
                 continue
-            second = _pick(rows, protocol)
+            second = _experiments_of(rows, protocol)
             if datasets is not None:
                 first, second = (
                     part[part.index.get_level_values("dataset").isin(datasets)]

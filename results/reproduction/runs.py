@@ -84,7 +84,7 @@ def _check_protocol(frame: pd.DataFrame, protocol: str, publication: Publication
 
 
 def _leaves(config: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the dotted names of nested settings and their values."""
+    """Yield the dotted names of nested options and their values."""
     for name, value in (config or {}).items():
         if prefix or name not in _NEUTRAL:
             if isinstance(value, dict):

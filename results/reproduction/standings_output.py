@@ -170,5 +170,5 @@ def to_frame(found: Standings) -> pd.DataFrame:
                     own = table["algorithm"].map(p_values[name])
                     table[f"{test}: {name}"] = own.where(table["algorithm"] != name)
         parts.append(table)
-    # Noise of summation is not worth a digit.
+    # Rounding errors of sums would show as digits.
     return pd.concat(parts, ignore_index=True).round(12)

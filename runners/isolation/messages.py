@@ -49,11 +49,11 @@ class Result:
     Attributes
     ----------
     status : str
-        One of `results.records.record.STATUSES`.
+        One of `results.records.statuses.STATUSES`.
     curves : mapping of str to str
         Encoded, as `results.records.encoding.Curves` holds them.
-    scores : tuple of ndarray, or None
-        Labels and anomaly scores of the test points, if they are to be kept.
+    scores : Scores or None
+        Of the test points, if they are to be kept.
 
     The other attributes are those of a `results.records.record.Record`.
     """

@@ -81,7 +81,7 @@ def test_forget_shows_and_removes_what_is_selected(folder, capsys):
 
 @pytest.mark.parametrize(("answer", "left"), [("y", 3), ("n", 5), ("", 5)])
 def test_forget_asks(folder, capsys, monkeypatch, answer, left):
-    monkeypatch.setattr("results.records.forget.sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("results.forget.sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("builtins.input", lambda question: answer)
     assert run(capsys, "forget", "--output", folder, "--status", "error")[0] == 0
     assert len(RecordStore(folder / "records")) == left

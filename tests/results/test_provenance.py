@@ -2,8 +2,8 @@
 
 import pytest
 
+from results.provenance import tabulate, warnings_of
 from results.records.frame import from_records
-from results.records.provenance import tabulate, warnings_of
 from tests.results.support import make_record
 
 THREADS = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
