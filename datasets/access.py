@@ -10,9 +10,7 @@ from typing import Any
 import platformdirs
 
 from datasets.errors import DataError
-
-# The kinds of sources that `data.source` may name.
-SOURCES = ("bundled", "home", "openml", "sklearn", "uci", "url", "file")
+from datasets.sources.kinds import SOURCES
 
 
 @dataclass(frozen=True)

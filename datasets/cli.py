@@ -28,7 +28,7 @@ from datasets.home import DataHome
 from datasets.loading import Loader
 from datasets.mistakes import MISUSE, in_words
 from datasets.own_folders import is_own
-from datasets.sources import NETWORK
+from datasets.sources.kinds import NETWORK
 from datasets.strict import suggestion
 
 

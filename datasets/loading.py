@@ -19,8 +19,8 @@ from datasets.definition import Definition
 from datasets.errors import DataError, DataUnavailable, SourceFailed
 from datasets.home import DataHome, read_parquet
 from datasets.preprocessing import preprocess
-from datasets.sources import NETWORK
 from datasets.sources.archive import extracted
+from datasets.sources.kinds import NETWORK
 from datasets.sources.remote import asked, fetch_remote
 
 logger = logging.getLogger("datasets")

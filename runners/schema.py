@@ -15,9 +15,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from datasets import DataError
-from datasets.access import SOURCES
 from datasets.definition import Definition
 from datasets.protocols import Protocol
+from datasets.sources.kinds import SOURCES
 from datasets.strict import Invalid, Strict, check, suggestion
 from results.metrics import METRICS
 from results.records.record import targets

@@ -1,13 +1,14 @@
 """Files and folders that the documents name are there."""
 
+import importlib
 import re
 from pathlib import Path
 
 import pytest
 
-from datasets.access import SOURCES
-from datasets.sources import NETWORK
-from datasets.sources.kinds import KINDS
+from datasets.access import Access
+from datasets.sources.kinds import NETWORK
+from datasets.sources.remote import server_of
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [
@@ -88,6 +89,8 @@ def test_names_that_an_addition_touches_are_in_the_files_beside_them(addition):
     assert [name for name in names if not re.search(rf"\b{name}\b", sources)] == []
 
 
-def test_kinds_of_sources_are_listed_once():
-    assert set(KINDS) == set(SOURCES)
-    assert set(NETWORK) < set(SOURCES)
+@pytest.mark.parametrize("kind", NETWORK)
+def test_a_kind_that_a_server_serves_has_a_module_and_an_address(kind):
+    source = {"kind": kind, "url": "https://example.org/x.csv"}
+    assert server_of(source, Access.from_mapping({})).startswith("https://")
+    assert callable(importlib.import_module(f"datasets.sources.{kind}").fetch)

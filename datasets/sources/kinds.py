@@ -1,4 +1,4 @@
-"""The kinds of sources, and the keys of each."""
+"""The kinds of sources, and the keys of each: other modules know them from here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
-from datasets.access import SOURCES
 from datasets.strict import Invalid, Strict, check, suggestion
 
 Count = Annotated[int, Field(ge=0)]
@@ -30,7 +29,11 @@ class Home(Strict):
     origin: str | None = None
 
 
-class OpenML(Strict):
+class Served(Strict):
+    """What a server has; the module of the kind's name fetches it (`datasets.sources`)."""
+
+
+class OpenML(Served):
     """A data set of OpenML's; see `datasets.sources.openml`."""
 
     kind: Literal["openml"]
@@ -41,7 +44,7 @@ class OpenML(Strict):
     recode: dict[Scalar, Scalar] | None = None
 
 
-class SKLearn(Strict):
+class SKLearn(Served):
     """What one of scikit-learn's fetchers gives; see `datasets.sources.sklearn`."""
 
     kind: Literal["sklearn"]
@@ -49,7 +52,7 @@ class SKLearn(Strict):
     subset: str | None = None
 
 
-class UCI(Strict):
+class UCI(Served):
     """Delimited text in a zip file of UCI's archive; see `datasets.sources.uci`."""
 
     kind: Literal["uci"]
@@ -95,7 +98,7 @@ def _is_sha256(digest: str) -> str:
 Address = Annotated[str, AfterValidator(_is_address)]
 
 
-class URL(Strict):
+class URL(Served):
     """A file at an address, or at several mirrors; see `datasets.sources.url`."""
 
     kind: Literal["url"]
@@ -119,6 +122,9 @@ KINDS: dict[str, type[Strict]] = {
     "url": URL,
     "file": File,
 }
+#: The kinds of sources; those that a server serves.
+SOURCES = tuple(KINDS)
+NETWORK = tuple(kind for kind, keys in KINDS.items() if issubclass(keys, Served))
 
 
 def check_source(source: Mapping[str, Any]) -> None:
@@ -127,7 +133,7 @@ def check_source(source: Mapping[str, Any]) -> None:
     Raises
     ------
     datasets.strict.Invalid
-        With one line per mistake. A kind with rules of its own is left to them.
+        With one line per mistake.
     """
     kind = source["kind"]
     if kind not in SOURCES:
@@ -135,5 +141,4 @@ def check_source(source: Mapping[str, Any]) -> None:
         raise Invalid(
             f"there is no kind of source {kind!r}{near} The kinds are {', '.join(SOURCES)}"
         )
-    if kind in KINDS:
-        check(KINDS[kind], source, f"source {kind}")
+    check(KINDS[kind], source, f"source {kind}")

@@ -72,7 +72,7 @@ def asked(source: Mapping[str, Any], target: str | None, access: Access) -> Iter
                 "folder": str(folder),
                 "access": asdict(access) | {"home": str(access.home), "attempt": attempt},
             }
-            failure, waited = _attempt(_server(source, access), request, left)
+            failure, waited = _attempt(server_of(source, access), request, left)
             if failure is None:
                 yield folder
                 return
@@ -87,7 +87,7 @@ def asked(source: Mapping[str, Any], target: str | None, access: Access) -> Iter
             time.sleep(pause)
 
 
-def _server(source: Mapping[str, Any], access: Access) -> str:
+def server_of(source: Mapping[str, Any], access: Access) -> str:
     """Return the URL of the server that a source asks."""
     if source["kind"] == "url":
         return str(source["url"])
