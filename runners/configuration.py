@@ -38,6 +38,7 @@ class CellFactory:
         self._splits: dict[tuple[str | None, str], str | None] = {}
         self._codes: dict[tuple[str, ...], str | None] = {}
         self._parameters: dict[str, Plain] = {}
+        self._named: set[tuple[str, str]] = set()
 
     def cells(
         self, jobs: Sequence[Sequence[str]], from_globs: Collection[str] = ()
@@ -105,10 +106,10 @@ class CellFactory:
         resolved = _with_stream(resolved, algorithm)
         variant = self._variant(composed, algorithm, resolved["algorithm"])
         _check_names(composed, resolved, algorithm)
-        dataset = str(resolved["dataset"].get("name"))
-        check_dataset_name(
-            dataset, str(composed.choices.get("dataset")), composed.file_of("dataset")
-        )
+        dataset, choice = str(resolved["dataset"].get("name")), str(composed.choices.get("dataset"))
+        if (dataset, choice) not in self._named:
+            check_dataset_name(dataset, choice, composed.file_of("dataset"))
+            self._named.add((dataset, choice))
         try:
             content = self._content(resolved["dataset"])
         except DataError as error:
