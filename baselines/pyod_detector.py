@@ -43,6 +43,10 @@ class PyODDetector(Detector):
         Handed on to a detector that takes it.
     random_state : int, RandomState instance or None, default=None
         Handed on to a detector that takes it.
+    training_scores : bool, default=False
+        Whether `score_samples` takes the training points only, and returns the scores that they
+        got in `fit` (PyOD's ``decision_scores_``), as benchmarks do that have no test part.
+        Detectors by neighbours then leave a point out of its own neighbourhood.
 
     Attributes
     ----------
@@ -50,6 +54,8 @@ class PyODDetector(Detector):
         The fitted detector.
     offset_ : float
         Threshold on `score_samples`, minus PyOD's ``threshold_``.
+    X_train_ : ndarray of shape (n_samples, n_features)
+        The training points, with `training_scores`.
 
     Notes
     -----
@@ -63,6 +69,7 @@ class PyODDetector(Detector):
         "params": [Mapping, None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
+        "training_scores": ["boolean"],
     }
 
     def __init__(
@@ -73,16 +80,17 @@ class PyODDetector(Detector):
         params: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        training_scores: bool = False,
     ) -> None:
         self.detector = detector
         self.contamination = contamination
         self.params = params
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.training_scores = training_scores
 
     def _fit(self, X: NDArray[np.float64]) -> None:
-        self.check_parameters(self.get_params(deep=False))
-        detector_class = find_detector(self.detector)
+        detector_class = self._checked_class(self.get_params(deep=False))
         accepted = inspect.signature(detector_class).parameters
         given = {"contamination": self.contamination, **(self.params or {})}
         for name, value in (("n_jobs", self.n_jobs), ("random_state", self.random_state)):
@@ -94,10 +102,17 @@ class PyODDetector(Detector):
             raise ValueError(
                 f"PyOD's {self.detector} gives training points scores that are not finite"
             )
+        if self.training_scores:
+            # A copy: the caller may go on to change the array that was given to fit.
+            self.X_train_ = X.copy()
 
-    @staticmethod
-    def check_parameters(given: Mapping[str, Any]) -> None:
-        """Check the name of the detector, and the names of its own parameters.
+    @classmethod
+    def check_parameters(cls, given: Mapping[str, Any]) -> None:
+        """Check the name of the detector, and its own parameters as far as a small table tells.
+
+        PyOD looks at most parameters only when it fits. One that is of another kind than its
+        default, or another word, is tried on random points; how large a number may be depends on
+        the data, and is left to them.
 
         Parameters
         ----------
@@ -109,8 +124,45 @@ class PyODDetector(Detector):
         ImportError
             If PyOD, or the extra package that the detector needs, is not installed.
         ValueError
-            If PyOD has no such detector, it learns from labels, or has no such parameter.
+            If PyOD has no such detector, it learns from labels, has no such parameter, or refuses
+            a value.
+        TypeError
+            If a value is not true or false where PyOD's own is.
         """
+        accepted = inspect.signature(cls._checked_class(given)).parameters
+        detector = given.get("detector") or "ECOD"
+        params = given.get("params") or {}
+        # The matrix of a metric, say, fits the data alone, and the metric's name needs it.
+        bound = any(isinstance(value, Mapping) for value in params.values())
+        for name, value in params.items():
+            default = accepted[name].default
+            if isinstance(default, bool) and not isinstance(value, bool):
+                raise TypeError(f"PyOD's {detector}: params.{name} is true or false, not {value!r}")
+            if not bound and not _left_to_the_data(value, default):
+                cls._try_out(detector, name, value)
+
+    @classmethod
+    def _try_out(cls, detector: str, name: str, value: Any) -> None:
+        """Fit a detector with one of its parameters to random points; refuse what it refuses."""
+        rng = np.random.default_rng(0)
+        for n_features in (8, 2):  # distances of a globe are for two
+            X = rng.random((64, n_features))
+            try:
+                cls(detector, params={name: value}, random_state=0).fit(X)
+            except (TypeError, AttributeError, ValueError) as error:
+                words = " ".join(str(error).split())
+                # A ValueError may be due to the points, or to a parameter that belongs to this one.
+                wrong = not isinstance(error, ValueError) or str(value) in words
+                if wrong and n_features == 2:
+                    raise ValueError(
+                        f"PyOD's {detector} refuses params.{name}={value!r}: {words}"
+                    ) from error
+            else:
+                return
+
+    @staticmethod
+    def _checked_class(given: Mapping[str, Any]) -> Any:
+        """Return the detector's class, if it is one for tables and has the parameters by name."""
         name = given.get("detector") or "ECOD"
         detector_class = find_detector(name)
         label = inspect.signature(detector_class.fit).parameters.get("y")
@@ -121,6 +173,7 @@ class PyODDetector(Detector):
             raise ValueError(
                 f"PyOD's {name} has no parameter {', '.join(unknown)}; it has {', '.join(accepted)}"
             )
+        return detector_class
 
     @classmethod
     def warm_up(cls, given: Mapping[str, Any]) -> None:
@@ -144,8 +197,16 @@ class PyODDetector(Detector):
         self.offset_ = -float(self.detector_.threshold_)
 
     def _score_samples(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        with self._third_party("scored"):
-            scores = np.asarray(self.detector_.decision_function(X), dtype=np.float64)
+        if self._at_fit.training_scores:
+            if not np.array_equal(X, self.X_train_):
+                raise ValueError(
+                    "training_scores=True: only the points that were trained on have such scores, "
+                    "all of them in the same order"
+                )
+            scores = np.asarray(self.detector_.decision_scores_, dtype=np.float64)
+        else:
+            with self._third_party("scored"):
+                scores = np.asarray(self.detector_.decision_function(X), dtype=np.float64)
         if not np.isfinite(scores).all():
             raise ValueError(
                 f"PyOD's {self._at_fit.detector} gives {np.count_nonzero(~np.isfinite(scores))} of "
@@ -206,6 +267,19 @@ def find_detector(name: str) -> Any:
             f"PyOD's {name} needs the package {missing!r}, which is not installed"
         ) from error
     return getattr(module, name)
+
+
+def _left_to_the_data(value: Any, default: Any) -> bool:
+    """Whether random points cannot tell if a value is valid in place of a default."""
+    if isinstance(default, bool) or isinstance(value, bool):
+        return value is default
+    if isinstance(value, Real):
+        return float(value) > 0 and (
+            isinstance(value, Integral) or not isinstance(default, Integral)
+        )
+    if value is None or isinstance(value, str):
+        return value == default
+    return not isinstance(default, Real | str)
 
 
 def _kernels(module: ModuleType) -> list[Any]:

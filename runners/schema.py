@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 import inspect
 import pickle
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
@@ -33,6 +34,12 @@ Plain = dict[str, Any]
 def _folder(value: str) -> str:
     if not value.strip():
         raise ValueError("output must be the name of a folder")
+    return value
+
+
+def _address(value: str) -> str:
+    if not re.fullmatch(r"(\w+://)?[^\s/]+:\d+", value):
+        raise ValueError(f"{value!r} is not an address such as tcp://host:8786")
     return value
 
 
@@ -73,7 +80,7 @@ class Runner(Strict):
     preparation_timeout: Positive
     keep_scores: bool
     progress: Literal["auto", "live", "plain", "none"]
-    scheduler: Text | None = None
+    scheduler: Annotated[str, AfterValidator(_address)] | None = None
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Runner:
@@ -170,6 +177,7 @@ def checked(resolved: Mapping[str, Any], own: Collection[str] = ()) -> Plain:
     # The cells of a sweep share most of what is checked.
     rest = {k: v if k not in ("dataset", "algorithm") else {} for k, v in read.items()}
     protocol, mistakes = _of_configuration(_frozen(rest))
+    mistakes += _of_keys(_frozen(read))
     if isinstance(resolved.get("dataset"), Mapping):
         mistakes += _of_dataset(_frozen(resolved["dataset"]))
     if isinstance(resolved.get("algorithm"), Mapping):
@@ -198,6 +206,24 @@ def _of_configuration(frozen: bytes) -> tuple[Protocol | None, tuple[str, ...]]:
         return check(Configuration, pickle.loads(frozen), "").protocol, ()
     except Invalid as error:
         return None, tuple(str(error).splitlines())
+
+
+@functools.lru_cache(maxsize=1024)
+def _of_keys(frozen: bytes) -> tuple[str, ...]:
+    """Return which groups of keys mix numbers and texts, which no order puts in a record."""
+    return tuple(_mixed(pickle.loads(frozen), ""))
+
+
+def _mixed(value: Any, where: str) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        if len({isinstance(name, str) for name in value}) > 1:
+            names = ", ".join(map(repr, value))
+            yield f"{where} has numbers and texts as names, {names}: write all of them in quotes"
+        inner: Iterable[tuple[Any, Any]] = value.items()
+    else:
+        inner = enumerate(value) if isinstance(value, list | tuple) else ()
+    for name, item in inner:
+        yield from _mixed(item, f"{where}.{name}" if where else str(name))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -262,7 +288,7 @@ def _by_itself(constructor: Any, given: Mapping[str, Any]) -> list[str]:
         return []
     try:
         own_check(given)
-    except (ValueError, ImportError) as error:
+    except (TypeError, ValueError, ImportError) as error:
         return [f"algorithm: {error}"]
     return []
 

@@ -68,6 +68,18 @@ class UCI(Served):
     drop: list[str] | None = None
     log: float | None = None
 
+    @model_validator(mode="after")
+    def _names_columns(self) -> UCI:
+        for key in ("keep", "drop"):
+            for name in getattr(self, key) or ():
+                if self.columns is not None and name not in self.columns:
+                    near = suggestion(name, self.columns) or "."
+                    raise ValueError(
+                        f"{key} names {name!r}, which is not among its columns{near} "
+                        f"They are {', '.join(self.columns)}"
+                    )
+        return self
+
 
 class File(Strict):
     """A file of the user's own; see `datasets.sources.file`."""

@@ -8,6 +8,8 @@ import sys
 import numpy as np
 import pytest
 from pyod.models.knn import KNN
+from scipy.spatial.distance import cdist
+from sklearn.neighbors import LocalOutlierFactor
 
 from baselines import PyODDetector
 from baselines.pyod_detector import find_detector
@@ -103,3 +105,50 @@ def test_kernels_that_start_threads_are_not_run_before_a_fork(
 ) -> None:
     monkeypatch.setattr(PyODDetector, "fit", lambda *_: pytest.fail("fitted"))
     PyODDetector.warm_up({"detector": "QMCD"})
+
+
+@pytest.mark.parametrize(
+    ("detector", "params", "words"),
+    [
+        ("KNN", {"algorithm": "uto"}, "params.algorithm='uto'.*'kd_tree'"),
+        ("KNN", {"n_neighbors": "ten"}, "params.n_neighbors='ten'"),
+        ("KNN", {"n_neighbors": 0}, "params.n_neighbors=0"),
+        ("GMM", {"covariance_type": "fuxll"}, "params.covariance_type='fuxll'.*'tied'"),
+        ("IForest", {"n_estimators": [200, 200]}, r"params.n_estimators=\[200, 200\]"),
+        ("CBLOF", {"use_weights": "x"}, "params.use_weights is true or false, not 'x'"),
+    ],
+)
+def test_a_value_that_pyod_refuses_is_refused_before_a_fit(
+    detector: str, params: dict[str, object], words: str
+) -> None:
+    with pytest.raises((TypeError, ValueError), match=words):
+        PyODDetector.check_parameters({"detector": detector, "params": params})
+
+
+@pytest.mark.parametrize(
+    ("detector", "params"),
+    [
+        ("KNN", {"n_neighbors": 500, "metric": "manhattan"}),  # more than the points it is tried on
+        ("KNN", {"metric": "haversine", "algorithm": "ball_tree"}),  # for two features alone
+        ("KNN", {"metric": "seuclidean", "metric_params": {"V": [1.0, 2.0, 3.0]}}),
+        ("PCA", {"n_components": 30, "svd_solver": "full"}),  # of more features than it is tried on
+    ],
+)
+def test_what_depends_on_the_data_is_left_to_them(detector: str, params: dict[str, object]) -> None:
+    PyODDetector.check_parameters({"detector": detector, "params": params})
+
+
+@pytest.mark.parametrize(("detector", "method"), [("KNN", "mean"), ("LOF", None)])
+def test_training_scores_leave_a_point_out_of_its_own_neighbourhood(
+    points: np.ndarray, detector: str, method: str | None
+) -> None:
+    params = {"n_neighbors": 4} | ({"method": method} if method else {})
+    fitted = PyODDetector(detector, params=params, training_scores=True).fit(points)
+    if detector == "LOF":
+        expected = LocalOutlierFactor(n_neighbors=4).fit(points).negative_outlier_factor_
+    else:
+        distances = np.sort(cdist(points, points), axis=1)
+        expected = -distances[:, 1:5].mean(axis=1)
+    np.testing.assert_allclose(fitted.score_samples(points), expected)
+    with pytest.raises(ValueError, match="only the points that were trained on"):
+        fitted.score_samples(points[::-1])
