@@ -9,6 +9,7 @@ import pytest
 from datasets.access import Access
 from datasets.sources.kinds import NETWORK
 from datasets.sources.remote import server_of
+from results.records.statuses import STATUSES
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [
@@ -65,7 +66,13 @@ def test_every_module_of_the_results_is_in_its_table():
 
 
 ADDITIONS = [
-    *("a metric", "a splitting criterion", "a column or row of the tables", "a source of data"),
+    *(
+        "a metric",
+        "a splitting criterion",
+        "a column of the tables",
+        "a row of the tables",
+        "a source of data",
+    ),
     *("a status", "a data set, a collection", "an algorithm", "a protocol"),
 ]
 
@@ -94,3 +101,9 @@ def test_a_kind_that_a_server_serves_has_a_module_and_an_address(kind):
     source = {"kind": kind, "url": "https://example.org/x.csv"}
     assert server_of(source, Access.from_mapping({})).startswith("https://")
     assert callable(importlib.import_module(f"datasets.sources.{kind}").fetch)
+
+
+@pytest.mark.parametrize("status", STATUSES)
+@pytest.mark.parametrize("document", ["results/README.md", "runners/README.md"])
+def test_every_status_is_explained(status, document):
+    assert f"`{status}`" in (ROOT / document).read_text(encoding="utf-8")

@@ -92,7 +92,7 @@ def to_latex(rows: list[list[str]]) -> str:
         index=[escape(row[0]) for row in rows],
         columns=columns,
     )
-    tabular = frame_to_tabular(frame, column_format="lrrlrrrrr")
+    tabular = frame_to_tabular(frame, column_format="lrrl" + "r" * (len(COLUMNS) - 4))
     return wrap(tabular, CAPTION, NAME, NOTES)
 
 
