@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from datasets.digest import ordered_digest
+from datasets.digest import ordered_digest, row_hashes
 from datasets.errors import WrongContent
 
 
@@ -43,6 +43,11 @@ class Dataset:
     def ordered_digest(self) -> str:
         """Digest of the rows in their order (`datasets.digest.ordered_digest`)."""
         return ordered_digest(self.X, self.y)
+
+    @cached_property
+    def order_of_its_own(self) -> NDArray[np.intp]:
+        """Row numbers in the order of the rows' hashes, the same whichever source served them."""
+        return np.argsort(row_hashes(self.X, self.y), kind="stable")
 
     def require_order(self) -> None:
         """Refuse rows in another order than the expected one, where one is expected.

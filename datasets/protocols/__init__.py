@@ -4,11 +4,12 @@ from datasets.protocols.given import check_splitter, indices_key
 from datasets.protocols.protocol import Protocol, protocol_from
 from datasets.protocols.replay import stopped, with_stream
 from datasets.protocols.schema import Splitter
-from datasets.protocols.splitting import make_split
+from datasets.protocols.splitting import anticipate, make_split
 
 __all__ = [
     "Protocol",
     "Splitter",
+    "anticipate",
     "check_splitter",
     "indices_key",
     "make_split",

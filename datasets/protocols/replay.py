@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,12 +119,29 @@ class ReplayedSplit(NamedTuple):
         All rows after the cap, those cut off for training (anomalies included), and the others.
     stream : RandomState
         The generator as the fit of this split finds it.
+    scalers : dict
+        Scalers fitted on all rows, by kind, for whoever fits one: all splits share the dict.
     """
 
     rows: Rows
     train: Rows
     test: Rows
     stream: np.random.RandomState
+    scalers: dict[str, Any]
+
+
+class _Place(NamedTuple):
+    """The split that was last made of a data set, from which the later ones follow."""
+
+    of: tuple[Any, ...]
+    split: int
+    rows: Rows
+    order: Rows
+    generator: np.random.RandomState
+    scalers: dict[str, Any]
+
+
+_PLACES: WeakKeyDictionary[Dataset, _Place] = WeakKeyDictionary()
 
 
 @cache
@@ -201,16 +219,29 @@ def replay(
     if split >= N_SPLITS:
         raise ValueError(f"the stream has {N_SPLITS} splits of a data set; there is none {split}")
     keep = bool(setting["anomalies_in_train"])
-    generator = stream.at(dataset.name)
-    rows, order = begin(dataset.y, protocol, generator)
-    n_train = 0
-    for number in range(split + 1):
-        if number:
-            draw(stream.draws, generator, n_train)
+    of = (stream, keep, protocol.cap, protocol.cut)
+    place = _PLACES.get(dataset)
+    if place is None or place.of != of or place.split > split:
+        generator = stream.at(dataset.name)
+        rows, order = begin(dataset.y, protocol, generator)
         order = order[shuffled(generator, len(order))]
-        train, test = cut(order, protocol)
-        n_train = len(train) if keep else int(np.count_nonzero(dataset.y[train] == 0))
-    return ReplayedSplit(rows, train, test, generator)
+        place = _Place(of, 0, rows, order, generator, {})
+    while place.split < split:
+        generator = _copy(place.generator)
+        train, _ = cut(place.order, protocol)
+        draw(stream.draws, generator, int(np.count_nonzero(keep | (dataset.y[train] == 0))))
+        order = place.order[shuffled(generator, len(place.order))]
+        place = place._replace(split=place.split + 1, order=order, generator=generator)
+    _PLACES[dataset] = place
+    return ReplayedSplit(
+        place.rows, *cut(place.order, protocol), _copy(place.generator), place.scalers
+    )
+
+
+def _copy(generator: np.random.RandomState) -> np.random.RandomState:
+    copy = np.random.RandomState(0)
+    copy.set_state(generator.get_state())
+    return copy
 
 
 def begin(

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datasets.dataset import Dataset, Split
-from datasets.digest import row_hashes
 from datasets.protocols.given import from_file, from_splitter
 from datasets.protocols.protocol import Protocol, protocol_from
-from datasets.protocols.replay import replay
+from datasets.protocols.replay import ReplayedSplit, replay
 from datasets.protocols.schema import Scaling, Splitter
 from datasets.protocols.steps import Rows, capped, cut_rows, distinct, resized
 from datasets.protocols.streams import SeedSequenceStreams, Streams, streams_of
@@ -81,6 +80,23 @@ def make_split(
     )
 
 
+def anticipate(
+    dataset: Dataset, *, setting: Mapping[str, Any], protocol: Mapping[str, Any], split: int
+) -> None:
+    """Compute what a split shares with others of its data set, once for all.
+
+    The data set keeps it, so that `make_split` finds it, in processes forked later as well.
+    Parameters and errors are those of `make_split`, which does the same where this was not called.
+    """
+    steps = protocol_from(protocol)
+    if steps.depends_on_row_order:
+        dataset.require_order()
+    elif steps.indices is None:
+        _ = dataset.order_of_its_own
+    if steps.generator.kind == "replayed":
+        _fit_of_all(dataset, replay(dataset, steps, setting, split), steps.scaling)
+
+
 def _replayed(
     dataset: Dataset, protocol: Protocol, setting: Mapping[str, Any], seed: int, split: int
 ) -> Split:
@@ -89,7 +105,10 @@ def _replayed(
     keep = protocol.keeps_anomalies(bool(setting["anomalies_in_train"]))
     train = replayed.train if keep else replayed.train[dataset.y[replayed.train] == 0]
     _refuse_degenerate(dataset, train, replayed.test, split)
-    X_train, X_test = scaled(dataset.X, replayed.rows, train, replayed.test, protocol.scaling)
+    scaler = _fit_of_all(dataset, replayed, protocol.scaling)
+    X_train, X_test = scaled(
+        dataset.X, replayed.rows, train, replayed.test, protocol.scaling, scaler
+    )
     return Split(
         X_train=X_train,
         X_test=X_test,
@@ -102,10 +121,9 @@ def _replayed(
 
 def _table(dataset: Dataset, protocol: Protocol) -> Rows:
     """Return the rows that the steps begin with, in the order in which they do."""
-    order: Rows = np.arange(len(dataset.y))
-    if not protocol.depends_on_row_order:
-        # An order of their own: the split is the same whichever source served the table.
-        order = np.argsort(row_hashes(dataset.X, dataset.y), kind="stable")
+    # Otherwise an order of their own: the split is the same whichever source served the table.
+    in_file: Rows = np.arange(len(dataset.y))
+    order = in_file if protocol.depends_on_row_order else dataset.order_of_its_own
     return distinct(dataset, order) if protocol.repeats == "drop" else order
 
 
@@ -145,21 +163,39 @@ def _and_anomalies(dataset: Dataset, cut: Rows, rest: Rows) -> Rows:
     return np.concatenate([rest, np.unique(cut[dataset.y[cut] == 1])])
 
 
+def _fit_of_all(dataset: Dataset, replayed: ReplayedSplit, scaling: Scaling) -> Any:
+    """Return the scaler that all splits of a replayed table share; None if each has its own."""
+    if scaling.kind == "none" or scaling.fitted_on != "all":
+        return None
+    if scaling.kind not in replayed.scalers:
+        replayed.scalers[scaling.kind] = _scaler(scaling).fit(dataset.X[replayed.rows])
+    return replayed.scalers[scaling.kind]
+
+
+def _scaler(scaling: Scaling) -> Any:
+    # Here, not at the top: processes that only fetch would wait a second for scikit-learn.
+    from sklearn import preprocessing
+
+    return {
+        "standard": preprocessing.StandardScaler,
+        "minmax": preprocessing.MinMaxScaler,
+        "robust": preprocessing.RobustScaler,
+    }[scaling.kind]()
+
+
 def scaled(
-    X: NDArray[np.float64], rows: Rows, train: Rows, test: Rows, scaling: Scaling
+    X: NDArray[np.float64],
+    rows: Rows,
+    train: Rows,
+    test: Rows,
+    scaling: Scaling,
+    scaler: Any = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the scaled parts, C-contiguous."""
+    """Return the parts scaled, by a fitted scaler where there is one, C-contiguous."""
     X_train, X_test = X[train], X[test]
     if scaling.kind != "none":
-        # Here, not at the top: processes that only fetch would wait a second for scikit-learn.
-        from sklearn import preprocessing
-
-        scaler = {
-            "standard": preprocessing.StandardScaler,
-            "minmax": preprocessing.MinMaxScaler,
-            "robust": preprocessing.RobustScaler,
-        }[scaling.kind]()
-        scaler.fit(X[rows] if scaling.fitted_on == "all" else X_train)
+        if scaler is None:
+            scaler = _scaler(scaling).fit(X[rows] if scaling.fitted_on == "all" else X_train)
         X_train, X_test = scaler.transform(X_train), scaler.transform(X_test)
     return np.ascontiguousarray(X_train), np.ascontiguousarray(X_test)
 

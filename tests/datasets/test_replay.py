@@ -9,7 +9,7 @@ import pytest
 
 from datasets import DataError, Dataset, load, make_split
 from datasets.configuration import compose
-from datasets.protocols import mersenne, protocol_from, replay, with_stream
+from datasets.protocols import anticipate, mersenne, protocol_from, replay, with_stream
 from datasets.protocols.replay import FOLDER, N_SPLITS, Draw, Position, Stream, load_stream
 
 STREAMS = sorted(path.stem for path in FOLDER.glob("*.yaml"))
@@ -258,3 +258,25 @@ def _table(name, home):
 
 def _replayed(*overrides):
     return protocol_from(compose(list(overrides))["protocol"])
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_splits_are_the_same_in_any_order_and_whatever_draws_from_their_streams(setting):
+    groups = compose(["dataset=ionosphere", "data.source=bundled"])
+    protocol = with_stream(_replayed("protocol=replayed"), "lsad", setting).described()
+    made = {}
+    for numbers in ([0], [3], [7], [7, 3, 0], [0, 3, 7]):
+        table = load(groups["dataset"], groups["data"])
+        for number in numbers:
+            if number == 3:
+                anticipate(table, setting=SETTINGS[setting], protocol=protocol, split=number)
+            split = make_split(
+                table, setting=SETTINGS[setting], protocol=protocol, seed=0, split=number
+            )
+            drawn = split.stream.uniform(size=9)
+            for mine, first in zip(
+                (split.X_train, split.X_test, split.y_test, drawn),
+                made.setdefault(number, (split.X_train, split.X_test, split.y_test, drawn)),
+                strict=True,
+            ):
+                np.testing.assert_array_equal(mine, first)
