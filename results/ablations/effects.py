@@ -9,7 +9,7 @@ import pandas as pd
 
 from results.ablations.studies import Study
 from results.metrics import EXACT_METRICS
-from results.statistics.rank_tests import bootstrap_intervals, holm, wilcoxon_holm, win_tie_loss
+from results.statistics.rank_tests import bootstrap_intervals, holm, signed_rank_p, win_tie_loss
 
 JUDGED_BY = EXACT_METRICS[::-1]
 _PAIR = ["dataset", "seed", "split"]
@@ -137,7 +137,7 @@ def summarise(means: pd.DataFrame, reference: str, metric: str) -> pd.DataFrame:
                 "low": interval["difference_low"],
                 "high": interval["difference_high"],
                 "wins_ties_losses": win_tie_loss(both, metric).loc[level, reference],
-                "p": wilcoxon_holm(both).loc[level, reference],
+                "p": signed_rank_p((both[reference] - both[level]).to_numpy()),
             }
         rows.append(row)
     table = pd.DataFrame(

@@ -9,7 +9,7 @@ from results.benchmarks.duels import FORMS
 from results.metrics import METRICS
 from results.published.publication import Publication
 from results.reproduction.standings import Standings, standing_rows, standings
-from results.statistics.rank_tests import ALPHA, Comparison, holm, wilcoxon_holm
+from results.statistics.rank_tests import ALPHA, Comparison, holm, signed_rank_p
 from results.statistics.write import format_p
 from results.tables.text import markdown
 from results.vocabulary import format_number
@@ -83,5 +83,5 @@ def pair_tests(comparison: Comparison, name: str) -> pd.Series:
     """Return p values of Wilcoxon's test of one algorithm against each other one, by Holm."""
     block = comparison.values
     others = [str(other) for other in block if other != name]
-    raw = [float(wilcoxon_holm(block[[name, o]]).to_numpy()[0, 1]) for o in others]
+    raw = [signed_rank_p((block[name] - block[other]).to_numpy()) for other in others]
     return pd.Series(holm(np.array(raw)), index=others)

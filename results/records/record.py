@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -75,6 +76,11 @@ def _with_valid_texts(value: Any) -> Any:
     """Write out the lone surrogates of all texts in a value, keys included."""
     if isinstance(value, str):
         return value if value.isascii() else valid_text(value)
+    if isinstance(value, dict | list):
+        # Nearly all texts are valid, which one pass in C tells.
+        with contextlib.suppress(TypeError, ValueError):
+            json.dumps(value, ensure_ascii=False).encode()
+            return value
     if isinstance(value, Mapping):
         return {_with_valid_texts(name): _with_valid_texts(item) for name, item in value.items()}
     if isinstance(value, list):

@@ -7,7 +7,7 @@ Whatever else a configuration or a provenance holds is kept as it is, as far as 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -186,7 +186,25 @@ def error_in(plain: Mapping[str, Any]) -> str | None:
         message = first["msg"].removeprefix("Value error, ")
         others = f" (and {len(more)} more)" if more else ""
         return f"{where}: {message}{others}"
+    if _fits(plain.values(), -1):
+        return None
     return next((error for name, value in plain.items() for error in _excesses(value, name)), None)
+
+
+def _fits(values: Iterable[Any], depth: int) -> bool:
+    """Whether `_excesses` yields nothing, several times as fast, since it says nothing."""
+    if depth == _DEEPEST:
+        return False
+    for value in values:
+        if isinstance(value, int):
+            if not -(2**63) <= value < 2**63:
+                return False
+        elif isinstance(value, dict):
+            if not _fits(value.values(), depth + 1):
+                return False
+        elif isinstance(value, list) and not _fits(value, depth + 1):
+            return False
+    return True
 
 
 def _excesses(value: Any, where: str, depth: int = 0) -> Iterator[str]:

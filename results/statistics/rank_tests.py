@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,8 +41,6 @@ class Comparison:
         Statistic and p value; None with fewer than 3 algorithms or 2 data sets, or if all tie.
     mean_ranks : Series
         Rank 1 is best.
-    nemenyi, wilcoxon_holm : DataFrame or None
-        p values of all pairs; Wilcoxon's signed-rank test with Holm's correction.
     critical_difference : float
         Of mean ranks by Nemenyi's test at 5 %; NaN if there is no test.
     """
@@ -53,9 +52,21 @@ class Comparison:
     left_out_algorithms: list[str]
     friedman: tuple[float, float] | None
     mean_ranks: pd.Series
-    nemenyi: pd.DataFrame | None
-    wilcoxon_holm: pd.DataFrame | None
     critical_difference: float
+
+    @functools.cached_property
+    def nemenyi(self) -> pd.DataFrame | None:
+        """Return p values of all pairs; None without a Friedman test."""
+        return None if self.friedman is None else _nemenyi(self.values)
+
+    # With thirty algorithms there are hundreds of pairs, and not everybody looks at them.
+    @functools.cached_property
+    def wilcoxon_holm(self) -> pd.DataFrame | None:
+        """Return p values of all pairs, Wilcoxon's signed-rank test with Holm's correction.
+
+        None with one algorithm or one data set.
+        """
+        return wilcoxon_holm(self.values) if min(self.values.shape) >= 2 else None
 
     @property
     def n_datasets(self) -> int:
@@ -117,8 +128,6 @@ def _compare(everything: pd.DataFrame, values: pd.DataFrame, title: str, metric:
         left_out_algorithms=[str(c) for c in everything.columns.difference(values.columns)],
         friedman=_friedman(block) if tested else None,
         mean_ranks=ranks.mean(),
-        nemenyi=_nemenyi(block) if tested else None,
-        wilcoxon_holm=wilcoxon_holm(block) if k >= 2 and n >= 2 else None,
         critical_difference=critical_difference(k, n) if tested else math.nan,
     )
 

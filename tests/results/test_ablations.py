@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 
 from ocrf import OneClassRF
 from results.ablations.choice import choices, choices_markdown, choose
-from results.ablations.document import FILE, skeleton, write_ablations
+from results.ablations.document import skeleton, write_ablations
 from results.ablations.effects import effects, summarise
 from results.ablations.studies import REFERENCE, STUDIES, TARGET
 from results.cli import main
@@ -255,11 +255,3 @@ def test_records_without_ablations_are_refused(tmp_path, capsys):
     write_fast(tmp_path / "records", [make_record()])
     assert main(["ablations", "--output", str(tmp_path)]) == 2
     assert "hold no ablation" in capsys.readouterr().err
-
-
-def test_the_published_document_is_that_of_the_published_records(tmp_path, monkeypatch):
-    """Every number of results/ABLATIONS.md comes from results/runs/ablations/ablations.parquet."""
-    without_figures(monkeypatch)
-    records = FILE.parent / "runs" / "ablations" / "ablations.parquet"
-    assert main(["ablations", "--records", str(records), "--output", str(tmp_path)]) == 0
-    assert (tmp_path / "ABLATIONS.md").read_text() == FILE.read_text()
