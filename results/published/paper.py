@@ -51,14 +51,6 @@ def datasets() -> pd.DataFrame:
 
 
 @cache
-def averages() -> pd.DataFrame:
-    """Return the average rows: setting, column, roc_auc_curve, pr_auc_curve."""
-    return pd.read_csv(FOLDER / "averages.csv").rename(
-        columns={"algorithm": "column", "roc_auc": "roc_auc_curve", "pr_auc": "pr_auc_curve"}
-    )
-
-
-@cache
 def train_times() -> pd.DataFrame:
     """Return the rows of cumulative training times: setting, column, seconds (NaN where NA)."""
     return pd.read_csv(FOLDER / "train_times.csv").rename(

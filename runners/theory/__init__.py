@@ -1,1 +1,1 @@
-"""What the paper says about its method, computed: the model of section 5, and the illustrations."""
+"""What the paper says about its method, computed: its impurity proxies, and its illustrations."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -28,64 +30,40 @@ CLAIM = (
 DEPTHS = (0, 1, 2)
 
 
+class _Level(NamedTuple):
+    """The density G of the outliers after some of a tree's splits."""
+
+    edges: Floats  # of the leaves, from left to right
+    heights: Floats  # of G in each leaf
+    class_ratios: Floats  # gamma_t of each leaf: expected outliers per inlier
+    distance: float  # total variation distance between G and F
+
+
 def illustrate(seed: int = 0, n: int = 20_000) -> Illustration:
     """Grow a tree of three splits on a sample of F, once per approach; draw G after each level."""
     x, density, cdf = skewed_distribution()
     sample = np.interp(np.random.default_rng(seed).random(n), cdf, x)[:, None]
     trees = {adversary: _grow(sample, adversary, seed) for adversary in ("naive", "adaptive")}
-    ends = (float(sample.min()), float(sample.max()))
-
-    figure = Figure(figsize=(7.2, 3.8), layout="constrained")
-    panels = figure.subplots(2, 3, sharex=True, sharey=True)
-    distances, ratios, errors, standard_errors = {}, {}, [], []
-    for row, (adversary, tree) in zip(panels, trees.items(), strict=True):
-        for axes, depth in zip(row, DEPTHS, strict=True):
-            nodes, edges = _leaves(tree, depth, ends)
-            heights = _outlier_density(tree, nodes, edges, adversary)
-            _draw(axes, x, density, edges, heights)
-            distances[adversary, depth] = _total_variation(x, density, edges, heights)
-            shares = np.diff(edges) / (ends[1] - ends[0])
-            n_t = tree.n_node_samples[nodes]
-            outliers = n * shares if adversary == "naive" else n_t
-            ratios[adversary, depth] = outliers / n_t
-            if adversary == "adaptive":
-                mass = np.diff(np.interp(edges, x, cdf))
-                error = np.abs(heights * np.diff(edges) / mass - 1.0)
-                errors.append(error.max())
-                # Of a share of n points, relative to the share.
-                standard_errors.append((error / np.sqrt((1.0 - mass + 1.0 / n) / (n * mass))).max())
-            splits = {0: "no split", 1: "1 split", 2: "3 splits"}[depth]
-            axes.set_title(f"{adversary}, {splits}: distance {distances[adversary, depth]:.2f}")
-    for axes, drawn_here in zip(
-        panels[1, 1:], (OUTLIER_DENSITY_SPLITS[:1], OUTLIER_DENSITY_SPLITS), strict=True
-    ):
-        for k, edge in enumerate(drawn_here):
-            axes.axvline(
-                edge,
-                color=GREY,
-                linestyle=":",
-                linewidth=1,
-                label="drawn in the paper" if k == 0 else None,
-            )
-    dotted = panels[1, 1].get_legend_handles_labels()[0][-1:]
-    # In the panel without splits, where no line crosses the label.
-    panels[1, 0].legend(handles=dotted, loc="upper right")
-    panels[0, 0].legend(loc="upper right")
-    for axes in panels[:, 0]:
-        axes.set_ylabel("density")
-
-    ours = _leaves(trees["adaptive"], 2, ends)[1][1:-1]
+    levels = {
+        (adversary, depth): _level(tree, depth, adversary, sample)
+        for adversary, tree in trees.items()
+        for depth in DEPTHS
+    }
+    adaptive = [levels["adaptive", depth] for depth in DEPTHS]
+    distances = {key: level.distance for key, level in levels.items()}
+    error, standard_error = np.max([_errors(level, x, cdf, n) for level in adaptive], axis=0)
+    ours = adaptive[-1].edges[1:-1]
     population = _population_splits(x, cdf)
     drawn = np.sort(OUTLIER_DENSITY_SPLITS)
     off = _drawn_averages_off()
-    naive_ratios = ratios["naive", 2]
+    naive_ratios = levels["naive", 2].class_ratios
     numbers = {
         **{f"distance_{name}_{depth}": value for (name, depth), value in distances.items()},
-        "largest_relative_error": float(max(errors)),
-        "largest_error_in_standard_errors": float(max(standard_errors)),
+        "largest_relative_error": float(error),
+        "largest_error_in_standard_errors": float(standard_error),
         "naive_ratio_smallest": float(naive_ratios.min()),
         "naive_ratio_largest": float(naive_ratios.max()),
-        "adaptive_ratio_largest_deviation": float(np.abs(ratios["adaptive", 2] - 1.0).max()),
+        "adaptive_ratio_largest_deviation": float(np.abs(adaptive[-1].class_ratios - 1.0).max()),
         "split_distance_to_population": float(np.abs(ours - population).max()),
         "split_distance_to_drawn": float(np.abs(ours - drawn).max()),
         "drawn_heights_largest_factor": off,
@@ -97,7 +75,7 @@ def illustrate(seed: int = 0, n: int = 20_000) -> Illustration:
     )
     finding = (
         f"{n} points of F, one tree, gamma = 1. The adaptive G is the average of F on every node "
-        f"(largest relative deviation {max(errors):.1%}, {max(standard_errors):.1f} standard "
+        f"(largest relative deviation {error:.1%}, {standard_error:.1f} standard "
         f"errors), and its total variation distance to F falls from "
         f"{distances['adaptive', 0]:.2f} to "
         f"{distances['adaptive', 1]:.2f} after one split and {distances['adaptive', 2]:.2f} after "
@@ -109,7 +87,7 @@ def illustrate(seed: int = 0, n: int = 20_000) -> Illustration:
     )
     return Illustration(
         "theory_outlier_density",
-        figure,
+        _draw(levels, x, density),
         "Figure 1, section 3.1.",
         CLAIM,
         finding,
@@ -153,7 +131,54 @@ def _outlier_density(
     return tree.n_node_samples[nodes] / tree.n_node_samples[0] / np.diff(edges)
 
 
-def _draw(axes: Axes, x: Floats, density: Floats, edges: Floats, heights: Floats) -> None:
+def _level(tree: OneClassTree, depth: int, adversary: str, sample: Floats) -> _Level:
+    ends = (float(sample.min()), float(sample.max()))
+    nodes, edges = _leaves(tree, depth, ends)
+    heights = _outlier_density(tree, nodes, edges, adversary)
+    n_t = tree.n_node_samples[nodes]
+    shares = np.diff(edges) / (ends[1] - ends[0])
+    outliers = len(sample) * shares if adversary == "naive" else n_t
+    x, density, _ = skewed_distribution()
+    return _Level(edges, heights, outliers / n_t, _total_variation(x, density, edges, heights))
+
+
+def _errors(level: _Level, x: Floats, cdf: Floats, n: int) -> tuple[float, float]:
+    """Return G's largest relative distance to F's averages, and the same in standard errors."""
+    mass = np.diff(np.interp(level.edges, x, cdf))
+    error = np.abs(level.heights * np.diff(level.edges) / mass - 1.0)
+    # Of a share of n points, relative to the share.
+    standard_error = np.sqrt((1.0 - mass + 1.0 / n) / (n * mass))
+    return float(error.max()), float((error / standard_error).max())
+
+
+def _draw(levels: dict[tuple[str, int], _Level], x: Floats, density: Floats) -> Figure:
+    figure = Figure(figsize=(7.2, 3.8), layout="constrained")
+    panels = figure.subplots(2, 3, sharex=True, sharey=True)
+    for axes, ((adversary, depth), level) in zip(panels.flat, levels.items(), strict=True):
+        _draw_panel(axes, x, density, level.edges, level.heights)
+        splits = {0: "no split", 1: "1 split", 2: "3 splits"}[depth]
+        axes.set_title(f"{adversary}, {splits}: distance {level.distance:.2f}")
+    for axes, drawn_here in zip(
+        panels[1, 1:], (OUTLIER_DENSITY_SPLITS[:1], OUTLIER_DENSITY_SPLITS), strict=True
+    ):
+        for k, edge in enumerate(drawn_here):
+            axes.axvline(
+                edge,
+                color=GREY,
+                linestyle=":",
+                linewidth=1,
+                label="drawn in the paper" if k == 0 else None,
+            )
+    dotted = panels[1, 1].get_legend_handles_labels()[0][-1:]
+    # In the panel without splits, where no line crosses the label.
+    panels[1, 0].legend(handles=dotted, loc="upper right")
+    panels[0, 0].legend(loc="upper right")
+    for axes in panels[:, 0]:
+        axes.set_ylabel("density")
+    return figure
+
+
+def _draw_panel(axes: Axes, x: Floats, density: Floats, edges: Floats, heights: Floats) -> None:
     # A curve of a few hundred points looks the same, and is quickly drawn.
     step = max(len(x) // 500, 1)
     axes.fill_between(x[::step], density[::step], color=LIGHT)

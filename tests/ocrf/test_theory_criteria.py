@@ -16,14 +16,16 @@ from ocrf._criterion import (
     proxy_decrease,
 )
 from runners.theory.model import (
-    OneClassModel,
     inlier_entropy_proxy,
     one_class_entropy_proxy,
     one_class_gini_proxy,
+    two_class_gini_proxy,
+)
+from tests.ocrf.section5 import (
+    OneClassModel,
     semi_empirical_gini,
     semi_empirical_impurity,
     two_class_entropy_proxy,
-    two_class_gini_proxy,
 )
 
 
