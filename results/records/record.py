@@ -51,8 +51,8 @@ def valid_text(text: str) -> str:
 def targets(value: Any, *, arguments: bool = False) -> Iterator[str]:
     """Yield every ``_target_`` in a configuration, and whatever else its arguments may name.
 
-    A class may take a function by its name (``path`` of `hydra.utils.get_method`), so that every
-    dotted text among the arguments of a target counts.
+    A class may take a function by its name (``path`` of `hydra.utils.get_method`), or a file, so
+    that every dotted text among the arguments of a target counts, and every path.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def targets(value: Any, *, arguments: bool = False) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for item in value:
             yield from targets(item, arguments=arguments)
-    elif arguments and isinstance(value, str) and _DOTTED.fullmatch(value):
+    elif arguments and isinstance(value, str) and ("/" in value or _DOTTED.fullmatch(value)):
         yield value
 
 

@@ -86,8 +86,8 @@ def run(
         _limit_address_space(task.limits.memory_limit_gb)
         if code != task.code:
             raise detectors.DetectorError(
-                "the code that the configuration names was edited after the run had begun; "
-                "the same command runs the new version"
+                "the code that the configuration names, or a file that this code names, was edited "
+                "after the run had begun; the same command runs the new version"
             )
         if task.indices is not None and task.indices != _indices_now(task):
             raise detectors.DetectorError(

@@ -8,7 +8,7 @@ from results.records.record import targets
 from results.records.store import RecordStore
 from runners.grid import run_grid
 from runners.isolation.pool import POOL
-from runners.own_code import own_code
+from runners.own_code import _installed_elsewhere, own_code
 
 DETECTOR = """
 import numpy as np
@@ -125,6 +125,12 @@ def test_nothing_is_imported(folder):
             "own_n.a.A",
             {"own_n.a", "own_n.b"},
         ),
+        # The same below a package that has one.
+        (
+            {"own_p/__init__.py": "", "own_p/sub/a.py": "from . import b", "own_p/sub/b.py": ""},
+            "own_p.sub.a.A",
+            {"own_p", "own_p.sub.a", "own_p.sub.b"},
+        ),
         # What cannot be parsed still has its bytes.
         ({"own_a.py": "def ("}, "own_a.A", {"own_a"}),
     ],
@@ -139,6 +145,39 @@ def test_a_target_consists_of_what_it_imports(folder, files, target, modules):
         folder(name, files[name] + "\n# edited\n")
         module = name.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
         assert (own_code([target]).digest != before) == (module in modules)
+
+
+@pytest.mark.parametrize("name", ["own_w.txt", "tables/own.npy"])
+def test_files_that_own_code_names_belong_to_it(folder, name):
+    folder("own_a.py", f"W = open(Path(__file__).parent / {name!r}).read()")
+    before = own_code(["own_a.A"])
+    folder(name, "1")
+    first = own_code(["own_a.A"])
+    folder(name, "2")
+    assert len({before, first, own_code(["own_a.A"])}) == 3
+    folder("own_other.txt", "1")
+    folder(name, "1")
+    assert own_code(["own_a.A"]) == first
+
+
+@pytest.mark.parametrize("target", ["own_main.Mine", "sklearn.svm.OneClassSVM"])
+def test_files_that_are_arguments_belong_to_own_code_alone(folder, target):
+    path = folder("weights.npy", "1")
+    named = list(targets({"_target_": target, "weights": str(path), "nowhere": "/no/such.npy"}))
+    before = own_code(named).digest
+    folder("weights.npy", "2")
+    assert (own_code(named).digest != before) == (target == "own_main.Mine")
+
+
+def test_packages_in_a_folder_of_their_own_are_installed(folder):
+    """`pip install --target`: what it lists is named by its version, a module beside it is not."""
+    folder("own_pkg/__init__.py", "import own_main")
+    folder("own_pkg-1.dist-info/METADATA", "Name: own_pkg\nVersion: 1\n")
+    folder("own_pkg-1.dist-info/RECORD", "own_pkg/__init__.py,,\n")
+    _installed_elsewhere.cache_clear()
+    found = own_code(["own_pkg.A", "own_main.Mine"])
+    _installed_elsewhere.cache_clear()
+    assert (found.modules, found.packages) == (("own_main",), ("numpy", "own_pkg"))
 
 
 def test_packages_that_own_code_imports_are_named(folder):
