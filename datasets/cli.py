@@ -19,6 +19,7 @@ from rich.table import Table
 
 from datasets.access import Access
 from datasets.collections import collections
+from datasets.command import carried_out
 from datasets.configuration import compose, members_of, published_names
 from datasets.dataset import Dataset
 from datasets.definition import Definition
@@ -26,10 +27,11 @@ from datasets.digest import table_digest
 from datasets.errors import DataError, DataUnavailable, WrongContent
 from datasets.home import DataHome
 from datasets.loading import Loader
-from datasets.mistakes import MISUSE, in_words
 from datasets.own_folders import is_own
 from datasets.sources.kinds import NETWORK
 from datasets.strict import suggestion
+
+_ERRORS = Console(stderr=True)
 
 
 @dataclass(frozen=True)
@@ -88,17 +90,9 @@ def main(argv: Sequence[str] | None = None) -> int:
                 f"there is no command {word!r}{suggestion(word, commands) or '.'} The commands are "
                 f"{', '.join(commands)}; after them, overrides are NAME=VALUE"
             )
-    console = Console()
     handler = RichHandler(console=Console(stderr=True), show_path=False, show_time=False)
     logging.basicConfig(level=logging.WARNING, format="%(message)s", handlers=[handler])
-    try:
-        return command(words, console)
-    except DataError as error:
-        said = str(error)
-    except MISUSE as error:
-        said = in_words(error)
-    console.print(f"[red]{escape(said)}[/]", soft_wrap=True)
-    return 2
+    return carried_out(lambda: command(words, Console()))
 
 
 def _configurations(overrides: Sequence[str]) -> list[Asked]:
@@ -164,9 +158,9 @@ def show(overrides: Sequence[str], console: Console) -> int:
             )
     problems = [outcome.problem for outcome in outcomes if outcome.problem is not None]
     for problem in problems:
-        console.print(_told(problem), soft_wrap=True)
+        _tell(problem)
     if hints := [problem.hint for problem in problems if isinstance(problem, DataUnavailable)]:
-        console.print(hints[0], soft_wrap=True)
+        _ERRORS.print(hints[0], soft_wrap=True)
     if any(
         isinstance(problem, DataError) and not isinstance(problem, WrongContent)
         for problem in problems
@@ -175,12 +169,13 @@ def show(overrides: Sequence[str], console: Console) -> int:
     return int(different)
 
 
-def _told(problem: DataUnavailable | DataError) -> str:
-    """Return what was wrong; what to do about it is said once, not once per data set."""
+def _tell(problem: DataUnavailable | DataError) -> None:
+    """Say what was wrong; what to do about it is said once, not once per data set."""
     if isinstance(problem, DataError):
-        return f"[red]{escape(str(problem))}[/]"
+        _ERRORS.print(f"[red]{escape(str(problem))}[/]", soft_wrap=True)
+        return
     reasons = "; ".join(f"{source}: {reason}" for source, reason in problem.reasons)
-    return f"[bold]{problem.name}[/]: {escape(reasons)}"
+    _ERRORS.print(f"[bold]{problem.name}[/]: {escape(reasons)}", soft_wrap=True)
 
 
 def _row(outcome: Outcome) -> tuple[list[str], bool]:
@@ -235,13 +230,13 @@ def fetch(overrides: Sequence[str], console: Console) -> int:
             outcome = _load(asked, tell=lambda what: bar.update(task, now=what))
             if outcome.problem is not None:
                 failed.append(outcome.problem)
-                bar.console.print(_told(outcome.problem), soft_wrap=True)
+                _tell(outcome.problem)
             elif outcome.dataset is not None:
                 bar.console.print(f"{asked.definition.name}: {outcome.dataset.origin}")
             bar.advance(task)
         bar.update(task, description="done", now="")
     if hints := [problem.hint for problem in failed if isinstance(problem, DataUnavailable)]:
-        console.print(hints[0], soft_wrap=True)
+        _ERRORS.print(hints[0], soft_wrap=True)
     console.print(
         f"{len(configurations) - len(failed)} of {len(configurations)} data sets are at hand; "
         f"the data home is {home}"

@@ -15,6 +15,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 
 from datasets import collections
+from datasets.command import USAGE_ERROR
 from datasets.errors import UsageError
 from datasets.mistakes import MISUSE, in_words, parse_overrides
 from datasets.own_folders import check_files, own_folders
@@ -28,7 +29,6 @@ from runners.kernels import drop_stale_kernels
 from runners.summary import Summary
 
 ROOT = Path(__file__).resolve().parents[1]
-USAGE_ERROR = 2
 
 launcher.register()
 

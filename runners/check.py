@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 
+from datasets.command import USAGE_ERROR, carried_out
+from datasets.errors import UsageError
 from runners import launcher
-from runners.app import ROOT, USAGE_ERROR, Misuse, said_in_words
+from runners.app import ROOT, Misuse, said_in_words
 from runners.conformance import run_checks
 from runners.detectors import DetectorError, build
 from runners.kernels import drop_stale_kernels
@@ -32,6 +33,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not overrides or any(argument.startswith("-") for argument in overrides):
         print(_USAGE, file=sys.stderr)
         return USAGE_ERROR
+    return carried_out(lambda: _check(overrides))
+
+
+def _check(overrides: Sequence[str]) -> int:
     drop_stale_kernels()
     launcher.register()
     try:
@@ -39,14 +44,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             said_in_words(overrides),
             initialize_config_dir(str(ROOT / "conf"), version_base="1.3"),
         ):
-            config = compose("config", overrides)
+            config = compose("config", list(overrides))
         algorithm = OmegaConf.to_container(config.algorithm, resolve=True)
         assert isinstance(algorithm, dict)
         parameters = {str(name): value for name, value in algorithm.items()}
         build(parameters, random_state=0)
-    except (Misuse, OmegaConfBaseException, DetectorError) as error:
-        print(error, file=sys.stderr)
-        return USAGE_ERROR
+    except (Misuse, DetectorError) as error:
+        raise UsageError(str(error)) from error
     results = run_checks(lambda random_state: build(parameters, random_state))
     for result in results:
         print(f"{'FAILED' if result.problem else 'passed':7} {result.name}")

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from datasets.command import carried_out
 from datasets.protocols import protocol_from
 from results.records.pack import PackError, pack, read_packed
 from results.records.record import Record
@@ -113,6 +114,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not paths or paths[0] in ("-h", "--help"):
         print(_USAGE, file=sys.stdout if paths else sys.stderr)
         return 0 if paths else 2
+    return carried_out(lambda: _convert(paths))
+
+
+def _convert(paths: Sequence[str]) -> int:
     for name in paths:
         path = Path(name)
         try:

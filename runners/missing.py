@@ -23,6 +23,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 
 from datasets import DataUnavailable, load, make_split
+from datasets.command import carried_out
 from datasets.configuration import compose, published_names
 from ocrf import OneClassRF
 
@@ -147,6 +148,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--output", type=Path, default=Path("output"))
     options = parser.parse_args(arguments)
+    return carried_out(lambda: _study(options))
+
+
+def _study(options: argparse.Namespace) -> int:
+    for name in options.data:
+        compose([f"dataset={name}"])  # one that does not exist is refused before anything is run
     path = options.output / "missing.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     rows: list[dict[str, Any]] = []

@@ -11,6 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, TextIO
 
+from datasets.command import discard_output
 from results.records.statuses import FAILED_STATUSES, NA_STATUSES
 from runners.experiment import Cell, Experiment
 from runners.schedule import Plan
@@ -47,12 +48,16 @@ class Progress:
         How many experiments run at the same time.
     mode : str
         One of `MODES`.
-    stream : text file
+    stream : text file or None
         Where to print.
     """
 
-    def __init__(self, plan: Plan, n_jobs: int, mode: str = "auto", stream: TextIO = sys.stdout):
-        if mode == "auto":
+    def __init__(
+        self, plan: Plan, n_jobs: int, mode: str = "auto", stream: TextIO | None = sys.stdout
+    ):
+        if stream is None:  # closed by whoever started the process: ``>&-``
+            mode = "none"
+        elif mode == "auto":
             mode = "live" if stream.isatty() else "plain"
         self.mode, self.stream, self.n_jobs = mode, stream, n_jobs
         self.started = time.monotonic()
@@ -93,7 +98,13 @@ class Progress:
         if self._live is not None:
             self._live.console.print(text, markup=False, highlight=False)
         elif self.mode != "none":
-            print(text, file=self.stream, flush=True)
+            try:
+                print(text, file=self.stream, flush=True)
+            except OSError as error:
+                # Its reader has gone (``| head``), or a disk is full: the run goes on.
+                log.warning("standard output: %s", error.strerror)
+                self.mode = "none"
+                discard_output()
 
     def begins(self, experiment: Experiment) -> None:
         """Note that an experiment was handed to a worker."""

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datasets import Dataset, DataUnavailable, Split, load, make_split
+from datasets.command import carried_out
 from datasets.configuration import compose, published_names
 
 SETTINGS = ("novelty", "outlier")
@@ -71,6 +72,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--splits", type=int, default=10)
     parser.add_argument("--file", type=Path, default=Path("output/repeated_rows.csv"))
     options = parser.parse_args(arguments)
+    return carried_out(lambda: _write(options))
+
+
+def _write(options: argparse.Namespace) -> int:
     protocol = compose([f"protocol={PROTOCOL}"])["protocol"]
     rows, absent = [], []
     for name in options.data:

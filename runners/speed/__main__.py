@@ -14,6 +14,7 @@ from rich.console import Console
 
 import ocrf
 from datasets import DataUnavailable, load, make_split
+from datasets.command import carried_out
 from datasets.configuration import compose, published_names
 from runners.kernels import drop_stale_kernels
 from runners.speed import baselines, contestants, scale, tables
@@ -146,6 +147,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and write CSV files; 1 if no data set is at hand or a target is missed."""
     options = parse(arguments)
     drop_stale_kernels()
+    return carried_out(lambda: _measure(options))
+
+
+def _measure(options: argparse.Namespace) -> int:
+    for name in options.data or ():
+        compose([f"dataset={name}"])  # one that does not exist is refused before anything is timed
     console = tables.make_console()
     status = 0
     if "datasets" in options.parts and not time_datasets(options, console):

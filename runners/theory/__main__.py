@@ -9,6 +9,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 
+from datasets.command import carried_out
 from runners.kernels import drop_stale_kernels
 from runners.theory import gamma_split, level_sets, outlier_density
 from runners.theory.illustration import STYLE, Illustration
@@ -42,6 +43,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     unknown = [name for name in options.names if name not in ILLUSTRATIONS]
     if unknown:
         parser.error(f"no illustration {unknown[0]!r}; there are {', '.join(ILLUSTRATIONS)}")
+    return carried_out(lambda: _draw(options))
+
+
+def _draw(options: argparse.Namespace) -> int:
     for name in options.names or ILLUSTRATIONS:
         with mpl.rc_context(STYLE):
             illustration = ILLUSTRATIONS[name](seed=options.seed)

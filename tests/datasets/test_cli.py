@@ -34,11 +34,11 @@ def row(text, name):
 
 def test_what_is_bundled_is_shown_and_what_is_missing_named(home, capsys):
     assert main([]) == 0
-    out = capsys.readouterr().out
+    out, err = capsys.readouterr()
     assert row(out, "pima") == words("pima 768 8 34.90 % 768 x 8, 34.9 % bundled same")
     assert row(out, "http") == words("http 567498 x 3, 0.39 % not here")
-    assert f"no http.parquet in {home}" in out
-    assert "python -m datasets fetch" in out
+    assert f"no http.parquet in {home}" in err
+    assert "python -m datasets fetch" in err
     assert len([line for line in out.splitlines() if line.split()[-1:] == ["same"]]) == 5
 
 
@@ -55,7 +55,7 @@ def test_another_table_is_named_and_the_status_says_so(home, capsys):
     pd.DataFrame({"a": [1.0, 2.0], "class": ["n", "w"]}).to_parquet(home / "wilt.parquet")
     # The file is refused, so the data set is not here...
     assert main(["dataset=wilt"]) == 0
-    assert "2 rows, 4839 expected" in " ".join(capsys.readouterr().out.split())
+    assert "2 rows, 4839 expected" in " ".join(capsys.readouterr().err.split())
     # ...and a YAML whose Table 1 is another one is a difference.
     assert main(["dataset=pima", "dataset.published=[769,8,34.9]"]) == 1
     assert "DIFFERENT" in capsys.readouterr().out
@@ -73,9 +73,9 @@ def test_own_data_are_shown(home, tmp_path, capsys):
     assert main(["dataset=custom", path, "data.anomalies=[1]"]) == 0
     assert row(capsys.readouterr().out, "custom") == words("custom 3 1 33.33 % file")
     assert main(["dataset=custom", path, "data.anomalies=[2]"]) == 2
-    assert "'2' of anomalies does not occur" in " ".join(capsys.readouterr().out.split())
+    assert "'2' of anomalies does not occur" in " ".join(capsys.readouterr().err.split())
     assert main(["dataset=custom"]) == 2
-    assert "data.path=FILE" in capsys.readouterr().out
+    assert "data.path=FILE" in capsys.readouterr().err
 
 
 def test_digest(home, capsys):
@@ -98,9 +98,10 @@ def test_digest(home, capsys):
 )
 def test_a_mistyped_word_is_said_in_one_line(word, said, home, capsys):
     assert main(word.split()) == 2
-    out = capsys.readouterr().out
-    assert out.count("\n") == 1
-    assert re.search(said, out)
+    found = capsys.readouterr()
+    assert found.out == ""
+    assert found.err.count("\n") == 1
+    assert re.search(said, found.err)
 
 
 @pytest.mark.parametrize("command", ["show", "fetch", "digest"])
@@ -126,9 +127,9 @@ def test_mistakes_in_a_user_s_file_name_the_file(command, content, words, home, 
     path.parent.mkdir(parents=True)
     path.write_bytes(content.format(table, tmp_path).encode(errors="surrogateescape"))
     assert main([command, "dataset=own", f"hydra.searchpath=[file://{tmp_path}/mine]"]) == 2
-    out = capsys.readouterr().out
-    assert words in out
-    assert out.count("\n") == 1
+    err = capsys.readouterr().err
+    assert words in err
+    assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize("command", ["show", "digest"])
@@ -141,7 +142,7 @@ def test_a_table_that_does_not_fit_names_the_file_that_describes_it(
     path.parent.mkdir(parents=True)
     path.write_text(f"name: own\npath: {table}\nanomalies: [1]\n")
     assert main([command, "dataset=own", f"hydra.searchpath=[file://{tmp_path}/mine]"]) == 2
-    assert f"{path}: data set 'own': 1 of 1 columns" in capsys.readouterr().out
+    assert f"{path}: data set 'own': 1 of 1 columns" in capsys.readouterr().err
 
 
 def test_a_file_that_the_project_s_would_shadow_is_refused(home, tmp_path, capsys):
@@ -149,7 +150,7 @@ def test_a_file_that_the_project_s_would_shadow_is_refused(home, tmp_path, capsy
     path.parent.mkdir(parents=True)
     path.write_text("name: mine\n")
     assert main(["dataset=wilt", f"hydra.searchpath=[file://{tmp_path}/mine]"]) == 2
-    assert f"{path}; only the first would be used" in capsys.readouterr().out
+    assert f"{path}; only the first would be used" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -162,7 +163,7 @@ def test_a_file_that_the_project_s_would_shadow_is_refused(home, tmp_path, capsy
 )
 def test_overrides_are_read_as_the_runners_read_them(word, said, home, capsys):
     assert main(["dataset=pima", word] if "dataset" not in word else [word]) == 2
-    assert said in capsys.readouterr().out
+    assert said in capsys.readouterr().err
 
 
 def test_fetch_fills_the_home_and_names_what_it_cannot_have(
@@ -182,10 +183,10 @@ def test_fetch_fills_the_home_and_names_what_it_cannot_have(
     assert main(["fetch", "dataset=ionosphere", "data.source=uci", *overrides]) == 0
     assert server.requests["/static/public/52/ionosphere.zip"] == 1
     assert main(["fetch", "dataset=annthyroid", *overrides]) == 1
-    out = " ".join(capsys.readouterr().out.split())
-    assert "annthyroid" in out
-    assert "HTTP status 404" in out
-    assert "0 of 1 data sets are at hand" in out
+    said = capsys.readouterr()
+    assert "annthyroid" in said.err
+    assert "HTTP status 404" in said.err
+    assert "0 of 1 data sets are at hand" in " ".join(said.out.split())
 
 
 def test_fetch_removes_what_was_left_half_written(home, capsys):
