@@ -29,7 +29,7 @@ HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++", "---", "ooo")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)))
 
-_SETTINGS: Any = {
+_RC_PARAMS: Any = {
     "font.size": 9,
     "axes.titlesize": 10,
     "axes.grid": True,
@@ -73,14 +73,14 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
 
 def new_figure(width: float, height: float) -> Figure:
     """Return an empty figure, in inches, that lays itself out."""
-    with mpl.rc_context(_SETTINGS):
+    with mpl.rc_context(_RC_PARAMS):
         engine = ConstrainedLayoutEngine(h_pad=0.08, w_pad=0.08)
         return Figure(figsize=(width, height), layout=engine)
 
 
 def styled() -> Any:
     """Return the context in which a figure is drawn."""
-    return mpl.rc_context(_SETTINGS)
+    return mpl.rc_context(_RC_PARAMS)
 
 
 def in_legend(name: str) -> str:
@@ -112,7 +112,7 @@ def render(figure: Figure, kind: str) -> bytes:
         "svg": {"Date": None},
     }
     out = io.BytesIO()
-    with mpl.rc_context(_SETTINGS):
+    with mpl.rc_context(_RC_PARAMS):
         engine = figure.get_layout_engine()
         if engine is not None:
             # Laying out takes longer than drawing: once for all formats. The second pass knows

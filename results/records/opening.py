@@ -259,6 +259,6 @@ class NoRecordsError(FileNotFoundError):
 def no_records(origin: str, hint: str = "") -> NoRecordsError:
     """Return the error that there is no record in a place."""
     hint = hint or (
-        "run some: python -m runners (or look at the published ones: --records results/runs)"
+        "run some: python -m runners (or look at those of the project: --records results/runs)"
     )
     return NoRecordsError(f"no records in {origin}; {hint}")

@@ -199,7 +199,7 @@ def rescaled_in_one_pass(X):
 def test_orca_is_the_one_of_plain_loops(seed):
     rng = np.random.default_rng(seed)
     X, test = rng.integers(0, 4, size=(40, 3)) + 0.1, rng.normal(size=(50, 3))
-    test[0, 0] = 9.0  # the first row sets a minimum, so that its value is no maximum
+    test[0, 0] = 9.0  # the first row sets a minimum, so that its value is not a maximum
     train_points, test_points = rescaled_in_one_pass(X), rescaled_in_one_pass(test)
     scores = np.zeros(50)
     for i, point in enumerate(test_points):

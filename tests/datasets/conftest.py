@@ -329,7 +329,7 @@ def unused_url() -> str:
 
 @pytest.fixture
 def helpers() -> dict[str, Callable[..., Any]]:
-    """Builders of contents, and the reply class, for tests (test folders are no packages)."""
+    """Builders of contents, and the reply class, for tests (test folders are not packages)."""
     return {
         "Reply": Reply,
         "zip": to_zip,

@@ -139,7 +139,7 @@ def test_features_rank_as_by_shapley_values(seed):
     contributions = forest.feature_contributions(rows)
     correlations = []
     for row, ours in zip(rows, contributions, strict=True):
-        worth = {
+        value = {
             frozenset(known): -sum(expected_score(t, v, row, known) for t, v in trees)
             for known in subsets
         }
@@ -147,7 +147,7 @@ def test_features_rank_as_by_shapley_values(seed):
         for known in subsets:
             for j in set(range(d)) - known:
                 weight = 1 / (d * math.comb(d - 1, len(known)))
-                shapley[j] += weight * (worth[frozenset(known | {j})] - worth[frozenset(known)])
+                shapley[j] += weight * (value[frozenset(known | {j})] - value[frozenset(known)])
         shapley /= len(trees) * average_path_length(forest.max_samples_)
         assert ours.sum() == pytest.approx(shapley.sum(), abs=1e-12)
         correlations.append(spearmanr(ours, shapley).statistic)

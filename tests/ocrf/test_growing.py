@@ -96,7 +96,7 @@ def test_sorting_node_by_node_grows_the_same_trees(monkeypatch, kind, adversary,
 
 @pytest.mark.parametrize("max_features_tree", [2, 12])
 def test_a_feature_too_narrow_to_split_takes_no_ones_place(max_features_tree):
-    """One over the width of such a cell is infinite."""
+    """One over the width of such a box is infinite."""
     X = np.random.default_rng(0).normal(size=(300, 12))
     X[:, 1:] *= 1e-310
     forest = OneClassRF(
@@ -172,7 +172,7 @@ def test_splits_minimise_the_papers_proxy(criterion, adversary, seed):
 
 
 def test_hidden_outliers_may_vanish():
-    """In 1000 dimensions the naive adversary's share of a cell underflows; splits stay sound."""
+    """In 1000 dimensions the naive adversary's share of a box underflows; splits stay sound."""
     X = np.random.default_rng(0).normal(size=(60, 1000))
     forest = OneClassRF(
         n_estimators=3,

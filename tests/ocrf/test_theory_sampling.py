@@ -52,7 +52,7 @@ def test_expectation_over_outliers_tends_to_the_one_class_proxy(inliers, share, 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
 @pytest.mark.parametrize("gamma", [0.5, 2.0])
 def test_sampled_outliers_choose_the_same_splits(gamma, criterion, seed):
-    """At every node of a tree: draw gamma n_t outliers uniformly on its cell, R times over.
+    """At every node of a tree: draw gamma n_t outliers uniformly on its box, R times over.
 
     The mean number of outliers of the R draws replaces lambda; with R the two-class proxies of all
     candidate splits converge to the one-class proxies (at rate 1 / sqrt(R)), and so does what

@@ -154,7 +154,7 @@ def trees_in_1000_dimensions(scoring, adversary, seed):
 @pytest.mark.parametrize("adversary", ["adaptive", "naive"])
 @pytest.mark.parametrize("scoring", ["density", "typical_cell"])
 def test_densities_in_1000_dimensions_equal_unbounded_arithmetic(scoring, adversary, seed):
-    """Decimal has no smallest number; in float64 the cells' volumes would be 0."""
+    """Decimal has no smallest number; in float64 the boxes' volumes would be 0."""
     getcontext().prec = 40
     forest, new = trees_in_1000_dimensions(scoring, adversary, seed)
     leaves = [(tree, tree.apply(new)) for tree in forest.estimators_]

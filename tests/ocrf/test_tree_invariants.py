@@ -39,7 +39,7 @@ def test_leaves_share_out_points_and_volume(kind, seed):
     ],
 )
 def test_no_leaf_is_without_volume(column):
-    """Neighbouring floats have no midpoint, and shares of a cell may be below the smallest float."""
+    """Neighbouring floats have no midpoint, and shares of a box may be below the smallest float."""
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.choice(column, 200), rng.normal(size=200)])
     for scoring in ("density", "typical_cell"):

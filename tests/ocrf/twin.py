@@ -153,11 +153,11 @@ def grow(X, seed, forest, gamma, weights=None):
         n_outliers = (
             gamma * n if forest.adversary == "adaptive" else gamma * m * math.exp(log_volume)
         )
-        stream, urn, searched, best = Stream(key), list(range(d)), 0, (-1.0, None, None, None)
+        stream, order, searched, best = Stream(key), list(range(d)), 0, (-1.0, None, None, None)
         for k in range(d):
-            pick = k + stream.below(d - k)
-            urn[k], urn[pick] = urn[pick], urn[k]
-            j = urn[k]
+            drawn = k + stream.below(d - k)
+            order[k], order[drawn] = order[drawn], order[k]
+            j = order[k]
             column = [values[j] for _, values, _ in points if values[j] == values[j]]
             if not column or min(column) == max(column):
                 continue

@@ -289,7 +289,7 @@ def test_who_does_all_the_work_when_scoring_trains_as_long_as_that_takes():
     ],
 )
 def test_the_note_says_which_time_limit_na_stands_for(limits, note):
-    records = [make_record("adult", limits={"timeout": 7})]  # finished: its limit is no matter
+    records = [make_record("adult", limits={"timeout": 7})]  # finished: its limit does not count
     for split, limit in enumerate(limits):
         own = {} if limit is None else {"timeout": limit}
         records.append(make_record(split=split, status="timeout", limits=own))

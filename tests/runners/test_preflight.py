@@ -1,4 +1,4 @@
-"""Settings that a grid must not begin with: each named, with what would be right."""
+"""Configurations that a grid must not begin with: each named, with what would be right."""
 
 import os
 import time
