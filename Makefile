@@ -77,6 +77,8 @@ speed: $(INSTALLED) ## Time OneClassRF against isolation forests, and the other 
 faults: $(INSTALLED) ## Break experiments in every way the runner must survive, and print what happened
 	$(PY) -m tests.faults $(ARGS)
 
+# The suite starts hundreds of processes, which would each translate all sources anew.
+test: export PYTHONDONTWRITEBYTECODE =
 test: $(INSTALLED) ## Run the whole test suite
 	$(PY) -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder $(TESTS)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -15,6 +16,32 @@ settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
 
+#: Files that take long. Two workers take the first two, and the two after them next: one compiles
+#: all kernels, while the other has work that needs none, or every kernel would be compiled twice.
+_LONGEST = (
+    "ocrf/test_kernels.py",
+    "results/test_published_run.py",
+    "baselines/test_conformance.py",
+    "results/test_report.py",
+    "results/test_input.py",
+    "runners/test_faults.py",
+    "runners/test_faults_processes.py",
+    "runners/test_faults_files.py",
+    "runners/test_scale_out.py",
+    "runners/test_sweeps.py",
+    "runners/test_worker.py",
+    "runners/test_grid.py",
+    "runners/test_own_code.py",
+    "runners/test_speed.py",
+    "runners/test_names.py",
+    "results/test_sentences.py",
+    "results/test_pack.py",
+    "datasets/test_openml.py",
+    "results/test_benchmarks_document.py",
+    "ocrf/test_cache.py",
+)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Test the kernels as they are written, not as they were compiled once."""
     if not hasattr(config, "workerinput"):  # once, not in every process of pytest-xdist
@@ -23,11 +50,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take longest.
+    """Begin with the files that take longest: the last file of a run is one worker's alone."""
+    order = {name: place for place, name in enumerate(_LONGEST)}
+    items.sort(key=lambda item: order.get("/".join(item.path.parts[-2:]), len(order)))
 
-    The last file of a run is one worker's alone, and the tests of faults take minutes.
-    """
-    items.sort(key=lambda item: item.path.name != "test_faults.py")
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from going through a million objects that stay, again and again."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

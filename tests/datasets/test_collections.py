@@ -187,6 +187,7 @@ def test_a_file_is_downloaded_kept_and_not_asked_for_again(
     assert content_key(definition) == hashlib.sha256(content).hexdigest()
 
 
+@pytest.mark.usefixtures("in_process")
 def test_mirrors_are_asked_in_turn(server, at, content, data, helpers):
     server.add("/b/x.npz", helpers["Reply"](content))
     assert load(at("/a/x.npz", "/b/x.npz"), data).origin == "url"
@@ -196,6 +197,7 @@ def test_mirrors_are_asked_in_turn(server, at, content, data, helpers):
         load(at("/a/x.npz", "/b/x.npz"), data)
 
 
+@pytest.mark.usefixtures("in_process")
 def test_half_a_download_and_503_are_tried_again(server, at, content, data, helpers):
     reply = helpers["Reply"]
     server.add("/x.npz", reply(b"busy", 503), reply(content, truncated=True), reply(content))
@@ -203,6 +205,7 @@ def test_half_a_download_and_503_are_tried_again(server, at, content, data, help
     assert server.requests["/x.npz"] == 3
 
 
+@pytest.mark.usefixtures("in_process")
 def test_another_file_is_refused(server, at, content, data, helpers, tmp_path):
     server.add("/x.npz", helpers["Reply"](content))
     with pytest.raises(
@@ -212,6 +215,7 @@ def test_another_file_is_refused(server, at, content, data, helpers, tmp_path):
     assert not list((tmp_path / "home").rglob("*.npz"))
 
 
+@pytest.mark.usefixtures("in_process")
 def test_a_damaged_file_of_the_home_is_said_and_fetched_again(
     server, at, content, data, helpers, tmp_path, caplog
 ):

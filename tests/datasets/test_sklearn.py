@@ -93,6 +93,7 @@ def forced(data):
     return data | {"source": "sklearn"}
 
 
+@pytest.mark.usefixtures("in_process")
 def test_503_is_tried_again_and_wrong_content_is_refused(server, data, definition, helpers):
     reply = helpers["Reply"]
     server.add(COVTYPE_PATH, reply(b"busy", 503), reply(b"something else"))
@@ -108,6 +109,7 @@ def test_404_is_not_tried_again(server, data, definition, helpers):
     assert server.requests[COVTYPE_PATH] == 1
 
 
+@pytest.mark.usefixtures("in_process")
 def test_a_truncated_body_is_tried_again(server, data, definition, helpers):
     server.add(COVTYPE_PATH, helpers["Reply"](bytes(100000), truncated=True))
     with pytest.raises(DataUnavailable, match=r"retrieval incomplete.*\(tried 2 times\)"):

@@ -167,6 +167,7 @@ def test_503_then_success(ionosphere, server, data, definition, helpers):
     assert server.requests[ionosphere] == 2
 
 
+@pytest.mark.usefixtures("in_process")
 def test_404_is_not_tried_again(ionosphere, server, data, definition, helpers):
     server.add(ionosphere, helpers["Reply"](b"gone", 404))
     with pytest.raises(DataUnavailable, match="uci: HTTP status 404"):
@@ -175,6 +176,7 @@ def test_404_is_not_tried_again(ionosphere, server, data, definition, helpers):
 
 
 @pytest.mark.parametrize("how", ["connection", "content"])
+@pytest.mark.usefixtures("in_process")
 def test_a_truncated_zip_is_tried_again(how, ionosphere, server, data, definition, helpers):
     whole = server.replies[ionosphere][0]
     cut = helpers["Reply"](whole.body, truncated=True)
@@ -256,6 +258,7 @@ def test_damage_inside_a_member_is_named():
         _decompress(b"\x1f\x9d\x90\xff\xff\xff\xff", "shuttle.trn.Z")
 
 
+@pytest.mark.usefixtures("in_process")
 def test_sources_are_asked_in_turn_and_each_reason_is_told(ionosphere, server, data, definition):
     # OpenML's API is not offered: 404.
     sources = definition("ionosphere")["sources"]

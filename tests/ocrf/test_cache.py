@@ -78,6 +78,13 @@ def sample(site, **environment):
 
 
 @pytest.fixture
+def kernels_alone(unwritable):
+    """Return the folder with a package that imports nothing by itself: half of the time."""
+    unwritable.joinpath("ocrf", "__init__.py").write_text("")
+    return unwritable
+
+
+@pytest.fixture
 def temporary(tmp_path):
     """Return a temporary folder of the process that everybody may write to."""
     folder = tmp_path / "temporary"
@@ -86,10 +93,18 @@ def temporary(tmp_path):
     return folder
 
 
-@pytest.mark.parametrize("home", [{}, {"HOME": "/nonexistent"}, {"HOME": "/proc"}])
-def test_a_folder_below_the_temporary_one(unwritable, temporary, home):
+@pytest.mark.parametrize(
+    ("site", "home"),
+    [
+        ("unwritable", {}),
+        ("kernels_alone", {"HOME": "/nonexistent"}),
+        ("kernels_alone", {"HOME": "/proc"}),
+    ],
+)
+def test_a_folder_below_the_temporary_one(request, temporary, site, home):
+    folder = request.getfixturevalue(site)
     for hits in (0, 1):
-        numbers, found, *warned = sample(unwritable, TMPDIR=str(temporary), **home)
+        numbers, found, *warned = sample(folder, TMPDIR=str(temporary), **home)
         assert numbers.count(",") == 2
         assert int(found) == hits
         (warning,) = warned
@@ -101,20 +116,20 @@ def test_a_folder_below_the_temporary_one(unwritable, temporary, home):
     assert list(kernels.rglob("*.nbi"))
 
 
-def test_a_folder_of_somebody_else_is_not_used(unwritable, temporary):
+def test_a_folder_of_somebody_else_is_not_used(kernels_alone, temporary):
     """Whoever can write to the cache can run code as this user."""
     user = NOBODY if AS_ROOT else os.getuid()
     trap = temporary / f"ocrf-kernels-{user}"
     trap.mkdir()
     trap.chmod(0o777)
-    _, found, warning = sample(unwritable, TMPDIR=str(temporary))
+    _, found, warning = sample(kernels_alone, TMPDIR=str(temporary))
     assert int(found) == 0
     assert "the first call of every process will take long" in warning
     assert "NUMBA_CACHE_DIR" in warning
     assert not list(trap.iterdir())
 
 
-def test_the_variable_names_another_folder(unwritable, temporary):
+def test_the_variable_names_another_folder(kernels_alone, temporary):
     for hits in (0, 1):
-        _, found = sample(unwritable, NUMBA_CACHE_DIR=str(temporary / "chosen"))
+        _, found = sample(kernels_alone, NUMBA_CACHE_DIR=str(temporary / "chosen"))
         assert int(found) == hits

@@ -8,8 +8,7 @@ import pytest
     [
         "full disk",
         "two runs at once",
-        "corrupted record",
-        "records of odd values",
+        "damaged records",
         "edited code",
         "missing class",
         "column of text",

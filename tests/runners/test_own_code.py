@@ -206,33 +206,37 @@ def flipped(text):
 
 
 @pytest.mark.usefixtures("_no_workers")
-@pytest.mark.parametrize("helper", [False, True])
-def test_edited_code_is_run_again(folder, make_cell, helper):
-    """Two splits, then the sign is flipped, then four splits: no score of the old code is left."""
-    edited = "own_main.py"
-    if helper:
-        edited = "own_help.py"
-        folder("own_help.py", DETECTOR)
-        folder("own_main.py", "from own_help import Mine\n")
-    before = make_cell("own_main.Mine", n_splits=2, name="mine")
-    assert run_grid([before]).statuses == {"ok": 2}
-    old = {r.split: r.metrics["roc_auc"] for r in RecordStore(f"{before.config['output']}/records")}
+def test_edited_code_is_run_again(folder, make_cell):
+    """Two splits, then the sign is flipped, then four splits: no score of the old code is left.
+
+    Of a class that is edited itself, and of one that is imported from what is edited.
+    """
+    folder("own_help.py", DETECTOR)
+    folder("own_other.py", "from own_help import Mine\n")
+    targets = {"mine": "own_main.Mine", "other": "own_other.Mine"}
+    before = [make_cell(target, n_splits=2, name=name) for name, target in targets.items()]
+    assert run_grid(before).statuses == {"ok": 4}
+    store = RecordStore(f"{before[0].config['output']}/records")
+    old = {(r.algorithm, r.split): r.metrics["roc_auc"] for r in store}
+    assert len(old) == 4
     assert min(old.values()) > 0.5
 
-    folder(edited, flipped(DETECTOR))
+    folder("own_main.py", flipped(DETECTOR))
+    folder("own_help.py", flipped(DETECTOR))
     POOL.close()  # another run has other workers
-    after = make_cell("own_main.Mine", n_splits=4, name="mine")
-    summary = run_grid([after])
+    after = [make_cell(target, n_splits=4, name=name) for name, target in targets.items()]
+    summary = run_grid(after)
     assert summary.skipped_as_done == 0
-    assert summary.statuses == {"ok": 4}
-    store = RecordStore(f"{after.config['output']}/records")
-    new = {key: store.get(key) for key in after.keys}
-    assert {record.provenance["code"] for record in new.values()} == {after.code}
-    assert before.code != after.code
-    for record in new.values():
-        assert record.metrics["roc_auc"] < 0.5
-        if record.split in old:
-            assert record.metrics["roc_auc"] == pytest.approx(1 - old[record.split])
+    assert summary.statuses == {"ok": 8}
+    for earlier, cell in zip(before, after, strict=True):
+        assert earlier.code != cell.code
+        new = [store.get(key) for key in cell.keys]
+        assert {record.provenance["code"] for record in new} == {cell.code}
+        for record in new:
+            assert record.metrics["roc_auc"] < 0.5
+            if record.split < 2:
+                expected = 1 - old[record.algorithm, record.split]
+                assert record.metrics["roc_auc"] == pytest.approx(expected)
 
 
 @pytest.mark.usefixtures("_no_workers")
