@@ -167,11 +167,28 @@ class Definition:
         for one, other in (("keep_columns", "drop_columns"), ("keep_classes", "drop_classes")):
             if getattr(self, one) is not None and getattr(self, other) is not None:
                 raise DataError(f"{where}: give {one} or {other}, not both")
+        for source in self.sources:
+            self._check_names(source, where)
         for name in _SETS:
             given = getattr(self, name) or ()
             if twice := [item for item in given if given.count(item) > 1]:
                 raise DataError(f"{where}: {name} holds {twice[0]!r} twice")
         return self
+
+    def _check_names(self, source: Mapping[str, Any], where: str) -> None:
+        """Refuse names that are not among the columns of a source that says which it has."""
+        if (columns := source.get("columns")) is None:
+            return
+        left = [column for column in columns if column not in (source.get("drop") or ())]
+        named = {"target": [self.target] if self.target is not None else []}
+        named |= {key: list(getattr(self, key) or ()) for key in ("keep_columns", "drop_columns")}
+        for key, names in named.items():
+            for name in names:
+                if isinstance(name, str) and name not in left and not name.isdigit():
+                    raise DataError(
+                        f"{where}: {key} names {name!r}, and source {source['kind']} has "
+                        f"{', '.join(left)}{suggestion(name, left)}"
+                    )
 
 
 # Columns are held to this where their names are known: a name and a position may mean one column.

@@ -57,7 +57,7 @@ class Tolerance(_Strict):
     Attributes
     ----------
     absolute : float
-        In units of the printed scale.
+        In units of the printed scale; at least half a unit of the last printed digit.
     spreads : float
         This many spreads: standard deviations over the splits.
     spread_of : {"ours", "published"}
@@ -166,7 +166,14 @@ class Description(_Strict):
                         f"algorithms.{column}: there is no setting {setting!r}"
                         f"{hint(setting, ['*', *self.settings])}"
                     )
+        # Numbers are not exact in binary: half a unit is allowed as it is written.
+        rounding = 0.5 * 10.0**-self.digits
         for tolerance in (self.tolerance, *self.tolerances.values()):
+            if tolerance.absolute < rounding * (1 - 1e-9):
+                raise ValueError(
+                    f"tolerance: absolute is {tolerance.absolute:g}, and rounding with digits: "
+                    f"{self.digits} alone makes a difference of up to {rounding:g}"
+                )
             spreads = [columns.spread for columns in self.metrics.values()]
             if tolerance.spread_of == "published" and not any(spreads):
                 raise ValueError(

@@ -138,6 +138,7 @@ def test_a_wide_table_of_one_metric_needs_no_column_for_it(tmp_path):
             r"algorithms.IF: there is no setting 'unsup'; there are: \*, semi",
         ),
         ({"tolerance": {"absolute": -0.1}}, "tolerance.absolute: .*greater than or equal to 0"),
+        ({"tolerance": {"absolute": 0.0}}, "absolute is 0, and rounding with digits: 1 alone makes"),
         ({"tolerance": {"absolute": "much"}}, "tolerance.absolute: .*valid number, got 'much'"),
         (
             {"tolerance": {"absolute": 0.1, "spread": 2}},

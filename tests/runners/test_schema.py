@@ -235,6 +235,21 @@ def test_a_wrong_option_of_the_runner_is_named(key, value, words):
         checked(config | {"runner": config["runner"] | {key: value}})
 
 
+@pytest.mark.parametrize(
+    ("name", "key", "value", "words"),
+    [
+        ("stratified", "target", "labelz", "target names 'labelz', .*did you mean labels"),
+        ("neighbours", "keep_columns", ["agee", "fnlwgt"], "keep_columns names 'agee'"),
+    ],
+)
+def test_names_that_a_source_does_not_have_are_refused(name, key, value, words):
+    """Where it lists its columns; of other files only loading tells."""
+    config = copy.deepcopy(base(name))
+    config["dataset"][key] = value
+    with pytest.raises(Invalid, match=words):
+        checked(config)
+
+
 def test_numbers_and_texts_are_not_mixed_as_names():
     """JSON, in which records are written, could not sort them."""
     config = copy.deepcopy(base("order"))
