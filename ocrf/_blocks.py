@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ._boxes import Box
-from ._builder import (
-    MAX_PENDING,
-    Features,
-    Stack,
-    TreeParameters,
-    WorkSpace,
-    grow_trees,
-    most_nodes,
-)
+from ._builder import grow_trees
+from ._growing import TreeParameters, WorkSpace, most_nodes, new_work_space
 from ._parallel import map_in_threads
-from ._partitioner import Points, sorts_node_by_node
-from ._sorting import N_COUNTS, RankedData, SortSpace
-from ._splitter import Search, longest_search, most_runs
+from ._sorting import RankedData
 from ._tree import Nodes, Trees, join_trees, room_for_nodes
-from ._workspace import compact_copy, scratch, scratch_together
+from ._workspace import compact_copy, scratch
 
 # More blocks than threads balance the load.
 _BLOCKS_PER_THREAD = 4
@@ -42,68 +32,6 @@ class Block(NamedTuple):
     # The features and the importances of each part's trees in turn, without the zeros: with very
     # many features, nearly all importances are zero.
     importances: list[tuple[np.ndarray, np.ndarray]]
-
-
-def _new_work_space(
-    shape: tuple[int, int], parameters: TreeParameters, is_weighted: bool
-) -> WorkSpace:
-    """Allocate work space for the trees of a forest on data of that shape."""
-    m, d, depth = parameters.n_subsample, parameters.n_features_tree, parameters.max_depth
-    node_by_node = sorts_node_by_node(d, parameters.n_features_node)
-    n_slots = min(parameters.n_features_node, d) if node_by_node else d
-    keys = (m, np.uint32)
-    work = WorkSpace(
-        bitmap=scratch((max(shape) + 63) // 64, np.uint64),
-        points=Points(
-            **_arrays(
-                dense=True,
-                values=((n_slots, m), np.float64),
-                orders=((2, n_slots, m), np.uint32),
-                rows=(m + 1, np.uint32),
-                columns=(d + 1, np.uint32),
-                marked=(m, np.uint8),
-                keys=keys,
-            ),
-            sorting=SortSpace(**_arrays(order=keys, keys=keys, counts=(N_COUNTS, np.uint32))),
-        ),
-        members=scratch(*keys) if node_by_node else None,
-        weights=scratch(m, np.float64) if is_weighted else None,
-        box=Box(
-            **_arrays(
-                lower=(d, np.float64),
-                upper=(d, np.float64),
-                path=((depth, 2), np.intp),
-                path_bounds=((depth, 2), np.float64),
-            )
-        ),
-        features=Features(
-            **_arrays(
-                candidates=(d, np.intp),
-                swaps=(d, np.intp),
-                constant=(d, np.bool_),
-                constants=((d, 2), np.intp),
-                slots=(d, np.intp),
-                of_slot=(d, np.intp),
-            )
-        ),
-        stack=Stack(**_arrays(nodes=((MAX_PENDING, 5), np.intp), keys=(MAX_PENDING, np.uint64))),
-        search=Search(
-            **_arrays(
-                run=((2, longest_search(m)), np.float64),
-                bounds=((n_slots, most_runs(m)), np.float64),
-            )
-        ),
-        **_arrays(slot_lower=(n_slots, np.float64), slot_upper=(n_slots, np.float64)),
-    )
-    work.features.candidates[:] = np.arange(d)
-    return work
-
-
-def _arrays(
-    dense: bool = False, **arrays: tuple[int | tuple[int, ...], Any]
-) -> dict[str, np.ndarray]:
-    """Allocate arrays of zeros, given by their names, shapes and types."""
-    return dict(zip(arrays, scratch_together(*arrays.values(), dense=dense), strict=True))
 
 
 def _grow_block(
@@ -132,6 +60,7 @@ def _grow_block(
             work,
             work.members,
             work.weights,
+            most,
             nodes,
             nodes.packed.view(np.float64),
             block.n_nodes[some],
@@ -178,7 +107,7 @@ def grow_blocks(
 
     def grow_some(_: int) -> list[tuple[int, Block]]:
         """Take blocks as long as there are any, in work space of this thread's own."""
-        work = _new_work_space(data.X.shape, parameters, is_weighted)
+        work = new_work_space(data.X.shape, parameters, is_weighted)
         # The iterator of a list is advanced under the interpreter's lock.
         return [(i, _grow_block(data, some, parameters, work, stop)) for i, some in waiting]
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .kernels import kernel
+from .kernels import inner_kernel, kernel
 
 
 class Box(NamedTuple):
@@ -24,14 +24,14 @@ class Box(NamedTuple):
     path_bounds: np.ndarray  # float64, (max_depth, 2): their thresholds, and the bounds replaced
 
 
-@kernel(inline="always", error_model="numpy")
+@kernel(inline="always")
 def log_ratio(part: float, whole: float) -> float:
     """Return log(part / whole), also where the quotient of two positive numbers underflows."""
     ratio = part / whole
     return np.log(ratio) if ratio > 0.0 else np.log(part) - np.log(whole)
 
 
-@kernel
+@inner_kernel
 def find_root_box(X: np.ndarray, rows: np.ndarray, columns: np.ndarray, box: Box) -> None:
     """Set a box to the bounding box of the values that a sub-sample has.
 
@@ -56,7 +56,7 @@ def find_root_box(X: np.ndarray, rows: np.ndarray, columns: np.ndarray, box: Box
             upper[j] = value if value > upper[j] else upper[j]
 
 
-@kernel(error_model="numpy")
+@inner_kernel
 def root_log_volume(
     data_lower: np.ndarray, data_upper: np.ndarray, columns: np.ndarray, box: Box
 ) -> float:
@@ -69,7 +69,7 @@ def root_log_volume(
     return log_volume
 
 
-@kernel
+@inner_kernel
 def enter_box(box: Box, level: int, depth: int, side: int) -> None:
     """Turn the box of the last node entered into that of the next one.
 
@@ -98,7 +98,7 @@ def enter_box(box: Box, level: int, depth: int, side: int) -> None:
             upper[split] = path_bounds[depth - 1, 0]
 
 
-@kernel
+@inner_kernel
 def forget_constants(
     constants: np.ndarray, n_constants: int, depth: int, constant: np.ndarray
 ) -> int:

@@ -2,104 +2,30 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from ._boxes import Box, enter_box, find_root_box, forget_constants, log_ratio, root_log_volume
+from ._boxes import enter_box, find_root_box, forget_constants, log_ratio, root_log_volume
 from ._criterion import n_hidden_outliers, proxy_decrease
-from ._partitioner import Points, copy_points, partition_orders, sort_members, sort_root
-from ._sampling import STREAM_NODES, derive, draw_features, draw_gamma, draw_samples, next_below
+from ._features import find_searched, first_drawn
+from ._growing import TreeParameters, WorkSpace
+from ._partitioner import copy_points, partition_orders, sort_root
+from ._sampling import STREAM_NODES, derive, draw_features, draw_gamma, draw_samples
 from ._sorting import RankedData
-from ._splitter import Search, Sorted, best_split
+from ._splitter import Sorted, best_split
 from ._traversal import MISSING_RIGHT, SHIFT
 from ._tree import Nodes
 from ._weighted import (
     best_weighted_split,
-    differ_where_present,
     distribute_marked,
     gather_weights,
     mark_left,
 )
-from .kernels import kernel
-
-# Pending nodes of a depth-first walk that takes the smaller child first: at most log2 of the
-# points.
-MAX_PENDING = 66
+from .kernels import inner_kernel, kernel
 
 _NODE_LEFT, _NODE_RIGHT = np.uint64(0), np.uint64(1)
 
-# The reciprocal of a narrower box's width is infinite: it counts as constant along that feature.
-_NARROWEST = 6e-309
 
-
-class TreeParameters(NamedTuple):
-    """What all trees of a forest share, as kernels take it: no text, nothing optional."""
-
-    n_subsample: int
-    n_features_tree: int
-    n_features_node: int
-    criterion: int  # of CRITERIA
-    adversary: int  # of ADVERSARIES
-    gamma_low: float  # equal to gamma_high for a fixed gamma
-    gamma_high: float
-    max_depth: int
-    min_samples_split: int
-    min_log_density: float  # a node at or beyond either is a leaf; infinite for no bound
-    max_log_density: float
-    missing_rule: int  # of MISSING_RULES
-
-
-class Features(NamedTuple):
-    """The features of a tree while nodes draw from them."""
-
-    candidates: np.ndarray  # intp, (d,): 0, 1, 2, ... between uses
-    swaps: np.ndarray  # intp, (d,): places of `candidates` that a node has changed
-    constant: np.ndarray  # bool, (d,): marks of constant features; false between uses
-    constants: np.ndarray  # intp, (d, 2): the marked features, and the depths of their nodes
-    slots: np.ndarray  # intp, (d,): the slots of the features that a node searches
-    of_slot: np.ndarray  # intp, (d,): the feature in a slot
-
-
-class Stack(NamedTuple):
-    """The nodes that wait to be split."""
-
-    nodes: np.ndarray  # intp, (MAX_PENDING, 5): node, start, end, depth, side
-    keys: np.ndarray  # uint64, (MAX_PENDING,): seeds of their streams
-
-
-class WorkSpace(NamedTuple):
-    """Arrays for trees of m points and d features, grown one at a time.
-
-    Kernels take ``members`` and ``weights`` as arguments of their own: where an argument is None,
-    numba leaves out the branches for arrays, and compiles no function that only these call.
-    """
-
-    bitmap: np.ndarray  # uint64: a bit per row, or per feature if they are more; zero between uses
-    points: Points
-    # uint32, (m,): the points of each node where nodes are sorted one by one (`_partitioner`), or
-    # None where the tree's points are kept in order.
-    members: np.ndarray | None
-    # float64, (m,): where points have weights or lack values (`_weighted`), or None.
-    weights: np.ndarray | None
-    box: Box
-    features: Features
-    stack: Stack
-    search: Search
-    slot_lower: np.ndarray  # float64, (n_slots,): the box along the features in the slots
-    slot_upper: np.ndarray
-
-
-@kernel
-def most_nodes(parameters: TreeParameters) -> int:
-    """Return how many nodes a tree may have."""
-    most = 2 * parameters.n_subsample - 1
-    if parameters.max_depth < 31:
-        most = min(most, (2 << parameters.max_depth) - 1)
-    return most
-
-
-@kernel(inline="always", error_model="numpy")
+@kernel(inline="always")
 def _is_leaf(
     parameters: TreeParameters, depth: int, n: float, log_m: float, log_volume: float
 ) -> bool:
@@ -110,67 +36,7 @@ def _is_leaf(
     return log_density <= parameters.min_log_density or log_density >= parameters.max_log_density
 
 
-@kernel(inline="always", error_model="numpy")
-def _draw_searched(
-    parameters: TreeParameters,
-    data: RankedData,
-    work: WorkSpace,
-    members: np.ndarray | None,
-    weights: np.ndarray | None,
-    start: int,
-    end: int,
-    depth: int,
-    key: np.uint64,
-    n_constants: int,
-) -> tuple[np.intp, int]:
-    """Draw features until enough are found that are not constant in the node, or all are drawn.
-
-    Returns
-    -------
-    n_searched, n_constants
-        How many features are in ``work.features.slots``, and how many are marked as constant.
-    """
-    points, box, features = work.points, work.box, work.features
-    candidates, swaps, constant = features.candidates, features.swaps, features.constant
-    lower, upper, values, orders = box.lower, box.upper, points.values, points.orders
-    d, buffer = lower.shape[0], depth & 1
-    n_searched, n_drawn = np.intp(0), 0
-    state = key
-    while n_drawn < d and n_searched < parameters.n_features_node:
-        state, place = next_below(state, d - n_drawn)
-        place += n_drawn
-        j = candidates[place]
-        candidates[place] = candidates[n_drawn]
-        swaps[n_drawn] = place
-        n_drawn += 1
-        if constant[j]:
-            continue
-        slot, differ = j, upper[j] - lower[j] >= _NARROWEST
-        if members is not None:
-            slot, buffer = n_searched, 0
-            if differ:
-                differ = sort_members(data, points, members[start:end], j, slot, start)
-                work.slot_lower[slot], work.slot_upper[slot] = lower[j], upper[j]
-        if weights is not None:
-            differ = differ and differ_where_present(values[slot], orders[buffer, slot, start:end])
-        elif members is None:
-            order = orders[buffer, j]
-            differ = differ and values[j, order[start]] != values[j, order[end - 1]]
-        if differ:
-            features.slots[n_searched], features.of_slot[slot] = slot, j
-            n_searched += 1
-        else:
-            constant[j] = True
-            features.constants[n_constants, 0] = j
-            features.constants[n_constants, 1] = depth
-            n_constants += 1
-    # The next node finds the candidates in order.
-    for k in range(n_drawn):
-        candidates[swaps[k]] = swaps[k]
-    return n_searched, n_constants
-
-
-@kernel(inline="always", error_model="numpy")
+@kernel(inline="always")
 def _child_widths(node: Sorted, slot: int, threshold: float, n_left: int) -> tuple[float, float]:
     """Return the widths of the children's boxes along the feature of the split."""
     width = node.upper[slot] - node.lower[slot]
@@ -184,7 +50,7 @@ def _child_widths(node: Sorted, slot: int, threshold: float, n_left: int) -> tup
     return left, right
 
 
-@kernel(error_model="numpy")
+@inner_kernel
 def _grow_tree(
     parameters: TreeParameters,
     data: RankedData,
@@ -203,7 +69,7 @@ def _grow_tree(
     by one, and ``work.box`` its box. ``thresholds`` is ``nodes.packed`` as floats. ``importances``
     (n_features,) receives the decreases of the proxy per point of the sub-sample.
     """
-    points, box, features = work.points, work.box, work.features
+    points, box, features, search = work.points, work.box, work.features, work.search
     columns, links = points.columns, nodes.packed
     m, criterion, max_depth = parameters.n_subsample, parameters.criterion, parameters.max_depth
     total = float(m)
@@ -245,7 +111,7 @@ def _grow_tree(
             n_constants = forget_constants(
                 features.constants, n_constants, depth, features.constant
             )
-        n_searched, n_constants = _draw_searched(
+        n_searched, are_drawn, n_constants = find_searched(
             parameters, data, work, members, weights, start, end, depth, key, n_constants
         )
         n_outliers = n_hidden_outliers(parameters.adversary, gamma, n, total, log_volume)
@@ -266,9 +132,14 @@ def _grow_tree(
                 n_searched,
             )
         else:
-            slot, threshold, n_below, gain = best_split(
-                criterion, at_hand, features.slots, n_searched, work.search
-            )
+            n_tied, gain = best_split(criterion, at_hand, features.slots, n_searched, search)
+            slot = -1
+            if n_tied > 0:
+                at = 0
+                if n_tied > 1 and not are_drawn:
+                    at = first_drawn(features, key, search.tied, n_tied)
+                slot, n_below = search.tied[at, 0], search.tied[at, 1]
+                threshold = search.tied_thresholds[at]
         if slot < 0:
             continue
         best = features.of_slot[slot]
@@ -325,6 +196,7 @@ def grow_trees(
     work: WorkSpace,
     members: np.ndarray | None,
     weights: np.ndarray | None,
+    most: int,
     nodes: Nodes,
     thresholds: np.ndarray,
     n_nodes: np.ndarray,
@@ -342,6 +214,8 @@ def grow_trees(
     work : WorkSpace
     members, weights : arrays of shape (m,), or None
         Those of the work space.
+    most : int
+        `most_nodes` of a tree.
     nodes : Nodes
         Receives the trees, one after the other.
     thresholds : float64 array of shape (size, 2)
@@ -362,7 +236,6 @@ def grow_trees(
     """
     n_samples, n_features = data.X.shape
     points = work.points
-    most = most_nodes(parameters)
     used = 0
     for t in range(seeds.shape[0]):
         if stop[0] or used + most > nodes.depth.shape[0]:

@@ -13,7 +13,7 @@ import numpy as np
 from ._missing import has_missing
 from ._parallel import map_in_threads
 from ._predictor import GrownForest, depth_scale, is_depth, rows_together
-from ._traversal import LOW_32, SHIFT, add_leaf_values, load_block, new_block
+from ._traversal import LOW_32, SHIFT, Block, add_leaf_values, load_block, new_block
 from ._tree import node_sizes
 from ._workspace import read_only
 from .kernels import kernel, njit
@@ -84,7 +84,7 @@ def add_changes_over_trees(
     first_node: np.ndarray,
     sizes: np.ndarray,
     leaf_value: np.ndarray,
-    size: int,
+    block: Block,
     result: np.ndarray,
 ) -> None:
     """Add up the changes at the splits on each feature along each row's paths.
@@ -96,12 +96,12 @@ def add_changes_over_trees(
         The packed nodes of all trees, as floats and as integers.
     first_node : int64 array of shape (n_trees + 1,)
     sizes, leaf_value : arrays of shape (n_nodes,)
-    size : int
-        Rows of a block.
+    block : Block
+        Work space.
     result : float64 array of shape (n_rows, n_features)
         Receives the sums over the trees.
     """
-    block = new_block(X.shape[1], size)
+    size = block.lists.shape[1]
     largest = np.diff(first_node).max()
     numbers, leaves = np.arange(largest), np.empty(size, np.intp)
     expected, change = np.empty(largest), np.empty(largest)
@@ -206,7 +206,8 @@ def feature_contributions(forest: GrownForest, X: np.ndarray, n_jobs: int) -> np
         if missing:
             add_changes_of_missing(rows, *nodes, *values, max_depth, contributions[part])
         else:
-            add_changes_over_trees(rows, *nodes, *values, size, contributions[part])
+            block = new_block(n_features, size)
+            add_changes_over_trees(rows, *nodes, *values, block, contributions[part])
 
     map_in_threads(explain_chunk, range(0, n_rows, chunk), n_jobs)
     contributions /= -_scale(forest)

@@ -43,7 +43,7 @@ MISSING_RULES = {"majority": MAJORITY, "proportion": PROPORTION, "better": BETTE
 _FEW_OUTLIERS = 1e-8
 
 
-@kernel(inline="always", error_model="numpy")
+@kernel(inline="always")
 def n_hidden_outliers(adversary: int, gamma: float, n: float, m: float, log_volume: float) -> float:
     """Return the expected number of hidden outliers of a node, n'.
 
@@ -64,7 +64,7 @@ def n_hidden_outliers(adversary: int, gamma: float, n: float, m: float, log_volu
     raise ValueError("unknown adversary")
 
 
-@kernel(inline="always", error_model="numpy")
+@kernel(inline="always")
 def gini_gain(a: float, n: float, share: float, n_outliers: float) -> float:
     """Gain of a split, to be maximised: the Gini decrease without the node's constant factor.
 
@@ -82,7 +82,7 @@ def gini_gain(a: float, n: float, share: float, n_outliers: float) -> float:
     return excess * excess / ((a + n_outliers * share) * (b + n_outliers * (1.0 - share)))
 
 
-@kernel(inline="always", error_model="numpy")
+@kernel(inline="always")
 def entropy_gain(a: float, n: float, share: float, n_outliers: float) -> float:
     """Gain of a split, to be maximised: the decrease of the entropy proxy in nats.
 
@@ -97,7 +97,7 @@ def entropy_gain(a: float, n: float, share: float, n_outliers: float) -> float:
     )
 
 
-@kernel(inline="always", error_model="numpy")
+@kernel(inline="always")
 def split_gain(criterion: int, a: float, n: float, share: float, n_outliers: float) -> float:
     """Gain of a split under either criterion. Parameters as in `gini_gain`."""
     if criterion == GINI:
@@ -107,7 +107,7 @@ def split_gain(criterion: int, a: float, n: float, share: float, n_outliers: flo
     raise ValueError("unknown criterion")
 
 
-@kernel(inline="always", error_model="numpy")
+@kernel(inline="always")
 def proxy_decrease(criterion: int, gain: float, n: float, n_outliers: float) -> float:
     """Return the decrease I(t) - I(t_L, t_R) of the paper's proxy from the gain of a split."""
     if criterion == GINI:

@@ -13,9 +13,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ._blocks import grow_blocks, join_blocks, scaled_importances
-from ._builder import TreeParameters
 from ._contributions import feature_contributions, mean_log2_score, refuse_unexplained
 from ._criterion import ADVERSARIES, CRITERIA, MISSING_RULES
+from ._growing import TreeParameters
 from ._input import (
     expected_size,
     quantile,

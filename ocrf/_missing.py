@@ -56,7 +56,7 @@ def packed_for_missing(trees: Trees) -> np.ndarray:
     return packed
 
 
-@kernel(error_model="numpy")
+@kernel
 def _expected_value(
     row: np.ndarray,
     thresholds: np.ndarray,

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._sorting import RankedData, SortSpace, bit_length, count_present, sort_by_key
-from .kernels import kernel
+from .kernels import inner_kernel
 
 # Trees with at least so many features per feature searched in a node sort node by node: measured,
 # both ways take the same time there.
@@ -52,7 +52,7 @@ def sorts_node_by_node(n_features_tree: int, n_features_node: int) -> bool:
     return n_features_tree >= _FEATURES_PER_SEARCHED * n_features_node
 
 
-@kernel
+@inner_kernel
 def sort_root(data: RankedData, points: Points, lower: np.ndarray, upper: np.ndarray) -> None:
     """Sort a tree's points by each of its features, and find their bounding box.
 
@@ -92,7 +92,7 @@ def sort_root(data: RankedData, points: Points, lower: np.ndarray, upper: np.nda
         upper[j] = column_values[order[max(count_present(column_values, order) - 1, 0)]]
 
 
-@kernel
+@inner_kernel
 def sort_members(
     data: RankedData, points: Points, members: np.ndarray, feature: int, slot: int, start: int
 ) -> bool:
@@ -144,14 +144,14 @@ def sort_members(
     return True
 
 
-@kernel
+@inner_kernel
 def copy_points(source: np.ndarray, target: np.ndarray) -> None:
     """Copy points from one array to another; an assignment of slices would allocate a buffer."""
     for i in range(source.shape[0]):
         target[i] = source[i]
 
 
-@kernel
+@inner_kernel
 def _mark(
     orders: np.ndarray,
     buffer: int,
@@ -167,7 +167,7 @@ def _mark(
         marked[order[i]] = mark
 
 
-@kernel
+@inner_kernel
 def partition_by_marks(
     orders: np.ndarray,
     buffer: int,
@@ -192,7 +192,7 @@ def partition_by_marks(
         next_other += _ONE - is_marked
 
 
-@kernel
+@inner_kernel
 def partition_orders(
     orders: np.ndarray,
     buffer: int,

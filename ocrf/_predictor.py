@@ -13,7 +13,7 @@ from scipy.special import digamma
 from ._missing import Missing, average_over_leaves, has_missing, how_missing
 from ._parallel import map_in_threads
 from ._repeats import find_repeats
-from ._traversal import block_rows, log_sum_exp_over_trees, outside_box, sum_over_trees
+from ._traversal import block_rows, log_sum_exp_over_trees, new_block, outside_box, sum_over_trees
 from ._tree import Trees, node_sizes
 from ._workspace import read_only
 
@@ -170,16 +170,15 @@ def _over_trees(
     missing: Missing | None,
 ) -> np.ndarray:
     """Add up the values of each row's leaves; of logarithms, return the log of the sum."""
-    has_marks = missing is not None and missing.marked.size > 0
-    packed = read_only(missing.marked if missing is not None and has_marks else trees.packed)
+    directed = True if missing is not None and missing.marked.size > 0 else None
+    packed = read_only(missing.marked if missing is not None and directed else trees.packed)
     total = np.empty(rows.shape[0])
     walk = (rows, packed.view(np.float64), packed, read_only(trees.first_node), read_only(value))
-    if missing is not None and not has_marks:
+    if missing is not None and not directed:
         average_over_leaves(*walk, missing.left_share, missing.max_depth, in_logs, total)
-    elif in_logs:
-        log_sum_exp_over_trees(*walk, block_size, has_marks, total)
-    else:
-        sum_over_trees(*walk, block_size, has_marks, total)
+        return total
+    add_up = log_sum_exp_over_trees if in_logs else sum_over_trees
+    add_up(*walk, new_block(rows.shape[1], block_size), directed, total)
     return total
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .kernels import GOLDEN, kernel, mix, njit
+from .kernels import GOLDEN, inner_kernel, kernel, mix, njit
 
 _SHIFT_11, _SHIFT_32 = np.uint64(11), np.uint64(32)
 _LOW_32 = np.uint64(0xFFFFFFFF)
@@ -51,7 +51,7 @@ def uniform(seed: np.uint64) -> float:
     return np.float64(mix(seed + GOLDEN) >> _SHIFT_11) * 2.0**-53
 
 
-@kernel
+@inner_kernel
 def _draw_into(seed: np.uint64, n_total: int, bitmap: np.ndarray, chosen: np.ndarray) -> None:
     """Draw ``len(chosen) - 1`` of ``range(n_total)`` without replacement, in ascending order.
 
@@ -82,7 +82,7 @@ def _draw_into(seed: np.uint64, n_total: int, bitmap: np.ndarray, chosen: np.nda
             bits >>= _ONE
 
 
-@kernel
+@kernel(inline="always")
 def draw_samples(
     tree_seed: np.uint64, n_samples: int, bitmap: np.ndarray, rows: np.ndarray
 ) -> None:
@@ -90,7 +90,7 @@ def draw_samples(
     _draw_into(derive(tree_seed, _STREAM_SAMPLES), n_samples, bitmap, rows)
 
 
-@kernel
+@kernel(inline="always")
 def draw_features(
     tree_seed: np.uint64, n_features: int, bitmap: np.ndarray, features: np.ndarray
 ) -> None:
@@ -98,13 +98,12 @@ def draw_features(
     _draw_into(derive(tree_seed, _STREAM_FEATURES), n_features, bitmap, features)
 
 
-@kernel
+@kernel(inline="always")
 def draw_gamma(tree_seed: np.uint64, low: float, high: float) -> float:
     """Draw a tree's gamma from [low, high], uniformly on a logarithmic scale."""
-    if low == high:
-        return low
     share = uniform(derive(tree_seed, _STREAM_GAMMA))
-    return np.exp(np.log(low) + share * (np.log(high) - np.log(low)))
+    drawn = np.exp(np.log(low) + share * (np.log(high) - np.log(low)))
+    return low if low == high else drawn
 
 
 @njit(cache=True, nogil=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ._parallel import map_in_threads
 from ._workspace import read_only, scratch, scratch_together
-from .kernels import kernel
+from .kernels import inner_kernel, kernel
 
 # Digits of the radix sort have at most so many bits: the counters fit the first-level cache.
 _WIDEST_DIGIT = 11
@@ -54,7 +54,7 @@ def bit_length(n: int) -> int:
     return bits
 
 
-@kernel
+@inner_kernel
 def _sort_pass(
     keys: np.ndarray,
     order: np.ndarray,
@@ -127,10 +127,9 @@ def sort_by_key(keys: np.ndarray, n_bits: int, order: np.ndarray, space: SortSpa
         )
 
 
-@kernel
-def _upper_halves(column: np.ndarray, keys: np.ndarray) -> None:
-    """Map floats to the upper halves of integers of the same order."""
-    bits = column.view(np.uint64)
+@inner_kernel
+def _upper_halves(bits: np.ndarray, keys: np.ndarray) -> None:
+    """Map the bits of floats to the upper halves of integers of the same order."""
     sign = np.uint64(1) << np.uint64(63)
     for i in range(bits.shape[0]):
         b = bits[i]
@@ -160,7 +159,7 @@ def _mend_order(column: np.ndarray, order: np.ndarray) -> bool:
     return True
 
 
-@kernel
+@inner_kernel
 def count_present(column: np.ndarray, order: np.ndarray) -> int:
     """Count the points that have a value, which come first in the order."""
     low, high = 0, order.shape[0]
@@ -175,7 +174,7 @@ def count_present(column: np.ndarray, order: np.ndarray) -> int:
     return low
 
 
-@kernel
+@inner_kernel
 def _rank_sorted(
     column: np.ndarray, order: np.ndarray, ranks: np.ndarray, table: np.ndarray
 ) -> np.int64:
@@ -209,6 +208,7 @@ def _rank_from(
     last: int,
     is_sorted: bool,
     column: np.ndarray,
+    bits: np.ndarray,
     order: np.ndarray,
     table: np.ndarray,
     space: SortSpace,
@@ -220,7 +220,8 @@ def _rank_from(
 ) -> int:
     """Rank the columns ``first`` ... ``last`` - 1 up to the first that is hard to sort.
 
-    ``is_sorted`` says that ``order`` is the first column's already.
+    ``is_sorted`` says that ``order`` is the first column's already; ``bits`` is the memory of
+    ``column`` as integers.
 
     Returns
     -------
@@ -232,7 +233,7 @@ def _rank_from(
             column[i] = X[i, j]
         if not is_sorted or j > first:
             # The upper halves of the floats distinguish most values, in half the passes.
-            _upper_halves(column, ranks[j])
+            _upper_halves(bits, ranks[j])
             sort_by_key(ranks[j], np.intp(32), order, space)
         n_ranks[j] = _rank_sorted(column, order, ranks[j], table)
         if n_ranks[j] == 0:
@@ -257,11 +258,11 @@ def _rank_some(X: np.ndarray, first: int, last: int, *results: np.ndarray) -> No
         (N_COUNTS, np.uint32),
         dense=True,
     )
-    space = SortSpace(*spare)
-    at = _rank_from(X, first, last, False, column, order, table, space, *results)
+    work = column, column.view(np.uint64), order, table, SortSpace(*spare)
+    at = _rank_from(X, first, last, False, *work, *results)
     while at < last:
         order[:] = np.argsort(column)
-        at = _rank_from(X, at, last, True, column, order, table, space, *results)
+        at = _rank_from(X, at, last, True, *work, *results)
 
 
 def rank_columns(X: np.ndarray, n_jobs: int = 1, weights: np.ndarray | None = None) -> RankedData:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._criterion import ENTROPY, GINI, entropy_gain, gini_gain
-from .kernels import kernel
+from .kernels import inner_kernel, kernel
 
 # Nodes of fewer points are searched without runs.
 _SEARCH_BY_RUNS = 64
@@ -23,6 +23,9 @@ _SEARCH_BY_RUNS = 64
 # Thresholds per run: in large nodes fetching the values at the runs' ends costs more than searching
 # a few longer runs.
 _RUN, _LONG_RUN, _LARGE_NODE = 16, 64, 4096
+
+# In the place of the gain of a threshold between equal values: below all that is to be beaten.
+_NO_THRESHOLD = -2.0
 
 # A run is skipped if its bound is smaller by more than rounding can explain.
 _ROUNDING = 1.0 + 1e-6
@@ -49,9 +52,13 @@ class Search(NamedTuple):
 
     run: np.ndarray  # float64, (2, longest_search(m)): values of a run, and their gains
     bounds: np.ndarray  # float64, (n_slots, most_runs(m)): the bound of each run
+    # Of features whose best splits gain the same: intp, (n_slots, 2): their slots, and the points
+    # that go left.
+    tied: np.ndarray
+    tied_thresholds: np.ndarray  # float64, (n_slots,)
 
 
-@kernel(inline="always", error_model="numpy")
+@kernel(inline="always")
 def midpoint(low: float, high: float) -> float:
     """Return the threshold between two consecutive distinct values: low < threshold <= high."""
     threshold = 0.5 * low + 0.5 * high
@@ -72,19 +79,17 @@ def _n_runs(n: int) -> int:
     return (n - 1 + length - 1) // length
 
 
-@kernel(inline="always")
 def most_runs(m: int) -> int:
     """Return the largest number of runs that a node of at most m points has."""
-    return max(_n_runs(m), _n_runs(min(m, _LARGE_NODE - 1)))
+    return max(-(-(m - 1) // _LONG_RUN), -(-(min(m, _LARGE_NODE - 1) - 1) // _RUN))
 
 
-@kernel(inline="always")
 def longest_search(m: int) -> int:
     """Return how many values the search of a node of at most m points compares together."""
     return max(most_runs(m), _LONG_RUN, _SEARCH_BY_RUNS) + 1
 
 
-@kernel(error_model="numpy")
+@inner_kernel
 def _bound_runs(criterion: int, node: Sorted, slot: int, search: Search) -> tuple[float, int]:
     """Bound from above what each run of thresholds can gain; -1 where it has none.
 
@@ -131,7 +136,7 @@ def _bound_runs(criterion: int, node: Sorted, slot: int, search: Search) -> tupl
     return largest, at
 
 
-@kernel(error_model="numpy")
+@inner_kernel
 def _search_run(
     criterion: int, node: Sorted, slot: int, first: int, last: int, best: float, search: Search
 ) -> tuple[float, float, int]:
@@ -146,13 +151,13 @@ def _search_run(
     first, last : int
         Places in the node's order, 1 <= first <= last <= n.
     best : float
-        Gain to be beaten.
+        Gain to be reached.
     search : Search
 
     Returns
     -------
     gain, threshold, n_left
-        The first threshold of maximal gain; ``n_left`` is 0 if none beats ``best``.
+        The first threshold of maximal gain; ``n_left`` is 0 if none reaches ``best``.
     """
     run = node.orders[node.buffer, slot, node.start + first - 1 : node.start + last]
     column, values, gains = node.values[slot], search.run[0], search.run[1]
@@ -162,17 +167,16 @@ def _search_run(
     lower, per_unit = node.lower[slot], 1.0 / (node.upper[slot] - node.lower[slot])
     n, n_outliers = np.float64(node.end - node.start), node.n_outliers
     # Loops over contiguous arrays, the first without a branch: the compiler makes vectors of it.
-    # Between equal values no threshold fits: -1.
     if criterion == GINI:
         for i in range(k):
             low, high = values[i], values[i + 1]
             share = (midpoint(low, high) - lower) * per_unit
             gain = gini_gain(np.float64(first + i), n, share, n_outliers)
-            gains[i] = gain if high > low else -1.0
+            gains[i] = gain if high > low else _NO_THRESHOLD
     elif criterion == ENTROPY:
         for i in range(k):
             low, high = values[i], values[i + 1]
-            gains[i] = -1.0
+            gains[i] = _NO_THRESHOLD
             if high > low:
                 share = (midpoint(low, high) - lower) * per_unit
                 gains[i] = entropy_gain(np.float64(first + i), n, share, n_outliers)
@@ -180,18 +184,33 @@ def _search_run(
         raise ValueError("unknown criterion")
     at = -1
     for i in range(k):
-        if gains[i] > best:
+        if gains[i] >= best and (at < 0 or gains[i] > best):
             best, at = gains[i], i
     if at < 0:
         return best, 0.0, 0
     return best, midpoint(values[at], values[at + 1]), first + at
 
 
-@kernel(error_model="numpy")
+@kernel(inline="always")
+def _note_split(
+    search: Search, slot: int, found: float, threshold: float, n_left: int, gain: float, n_tied: int
+) -> tuple[float, int]:
+    """Note a split that gains no less than those before; return its gain and how many tie."""
+    if found > gain:
+        n_tied = 0
+    # Of a feature's splits that gain the same, the first one counts.
+    if n_tied == 0 or search.tied[n_tied - 1, 0] != slot:
+        search.tied[n_tied, 0], search.tied[n_tied, 1] = slot, n_left
+        search.tied_thresholds[n_tied] = threshold
+        n_tied += 1
+    return found, n_tied
+
+
+@inner_kernel
 def best_split(
     criterion: int, node: Sorted, searched: np.ndarray, n_searched: int, search: Search
-) -> tuple[int, float, int, float]:
-    """Find the split of maximal gain of a node.
+) -> tuple[int, float]:
+    """Find the splits of maximal gain of a node, one per feature.
 
     Parameters
     ----------
@@ -199,24 +218,26 @@ def best_split(
     node : Sorted
     searched : int array
         ``searched[:n_searched]`` are the slots of the features to search, none of them constant in
-        the node. Of equal splits the first found wins: the first feature, its lowest threshold.
+        the node.
     n_searched : int
     search : Search
+        Receives the splits, in the order of the features. Of a feature's splits that gain the same
+        it is the one with the lowest threshold.
 
     Returns
     -------
-    slot, threshold, n_left, gain
-        ``slot`` is -1 if there is no split.
+    n_tied, gain
+        How many splits have the maximal gain; 0 if there is none.
     """
     n = node.end - node.start
-    gain, threshold, n_left, best = -1.0, 0.0, 0, -1
+    gain, n_tied = -1.0, 0
     if n < _SEARCH_BY_RUNS:
         for k in range(n_searched):
             slot = searched[k]
             found, cut, count = _search_run(criterion, node, slot, np.intp(1), n, gain, search)
             if count > 0:
-                gain, threshold, n_left, best = found, cut, count, slot
-        return best, threshold, n_left, gain
+                gain, n_tied = _note_split(search, slot, found, cut, count, gain, n_tied)
+        return n_tied, gain
 
     largest, promising, promising_run = -1.0, np.intp(-1), 0
     for k in range(n_searched):
@@ -224,7 +245,7 @@ def best_split(
         if bound > largest:
             largest, promising, promising_run = bound, searched[k], run
     if promising < 0:
-        return best, threshold, n_left, gain
+        return n_tied, gain
     # The gain of the most promising run is a mark that the bounds of most other runs do not reach.
     length = _run_length(n)
     first = 1 + promising_run * length
@@ -240,6 +261,6 @@ def best_split(
                     criterion, node, slot, first, min(first + length, n), gain, search
                 )
                 if count > 0:
-                    gain, threshold, n_left, best = found, cut, count, slot
+                    gain, n_tied = _note_split(search, slot, found, cut, count, gain, n_tied)
                     mark = max(mark, gain)
-    return best, threshold, n_left, gain
+    return n_tied, gain

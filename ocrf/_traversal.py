@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .kernels import kernel, njit
+from .kernels import inner_kernel, kernel, njit
 
 # The second word of a node: the feature above SHIFT, the left child below it (`_tree`).
 SHIFT = np.uint64(32)
@@ -51,7 +51,6 @@ class Block(NamedTuple):
     pending: np.ndarray  # intp, (_MAX_PENDING, 4): node, start, end, index of the list
 
 
-@njit(cache=True, nogil=True)
 def new_block(n_features: int, size: int) -> Block:
     """Allocate a block of up to ``size`` rows."""
     return Block(
@@ -68,7 +67,7 @@ def block_rows(n_features: int) -> int:
     return min(max(_BLOCK_BYTES // row_bytes, few), _MOST_ROWS)
 
 
-@kernel
+@inner_kernel
 def partition_by_value(
     rows: np.ndarray, column: np.ndarray, threshold: float, result: np.ndarray
 ) -> np.intp:
@@ -88,7 +87,7 @@ def partition_by_value(
     return np.intp(to_left)
 
 
-@kernel
+@inner_kernel
 def _add_to_both(
     rows: np.ndarray,
     column: np.ndarray,
@@ -103,7 +102,7 @@ def _add_to_both(
         total[row] += right_value if column[row] >= threshold else left_value
 
 
-@kernel
+@inner_kernel
 def add_leaf_values(
     block: Block,
     n_rows: int,
@@ -183,7 +182,7 @@ def add_leaf_values(
                     n_pending += 1
 
 
-@kernel
+@inner_kernel
 def _add_leaf_values_of_missing(
     block: Block,
     n_rows: int,
@@ -212,7 +211,7 @@ def _add_leaf_values_of_missing(
         total[i] += value[at]
 
 
-@kernel
+@inner_kernel
 def load_block(X: np.ndarray, start: int, stop: int, columns: np.ndarray) -> None:
     """Copy rows ``start`` ... ``stop - 1`` of ``X`` into ``columns``, feature by feature."""
     for i in range(start, stop):
@@ -220,15 +219,15 @@ def load_block(X: np.ndarray, start: int, stop: int, columns: np.ndarray) -> Non
             columns[j, i - start] = X[i, j]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sum_over_trees(
     X: np.ndarray,
     thresholds: np.ndarray,
     links: np.ndarray,
     first_node: np.ndarray,
     leaf_value: np.ndarray,
-    size: int,
-    missing: bool,
+    block: Block,
+    directed: bool | None,
     total: np.ndarray,
 ) -> None:
     """Add up the values of each row's leaves, ``total[i]`` = sum over trees.
@@ -243,13 +242,14 @@ def sum_over_trees(
         The packed nodes of all trees, as floats and as integers.
     first_node : int64 array of shape (n_trees + 1,)
     leaf_value : float64 array of shape (n_nodes,)
-    size : int
-        Rows of a block.
-    missing : bool
-        Whether values may be missing; the links have the bits `MISSING_RIGHT` then.
+    block : Block
+        Work space.
+    directed : True or None
+        True where values may be missing and the links have the bits `MISSING_RIGHT`. Where it is
+        None, numba compiles nothing for missing values.
     total : float64 array of shape (n_samples,)
     """
-    block = new_block(X.shape[1], size)
+    size = block.lists.shape[1]
     for start in range(0, X.shape[0], size):
         stop = min(start + size, X.shape[0])
         load_block(X, start, stop, block.columns)
@@ -258,7 +258,7 @@ def sum_over_trees(
         for t in range(first_node.shape[0] - 1):
             a, b = first_node[t], first_node[t + 1]
             tree = thresholds[a:b], links[a:b], leaf_value[a:b]
-            if missing:
+            if directed is not None:
                 _add_leaf_values_of_missing(block, stop - start, *tree, part)
             else:
                 add_leaf_values(block, stop - start, *tree, part)
@@ -271,8 +271,8 @@ def log_sum_exp_over_trees(
     links: np.ndarray,
     first_node: np.ndarray,
     leaf_value: np.ndarray,
-    size: int,
-    missing: bool,
+    block: Block,
+    directed: bool | None,
     total: np.ndarray,
 ) -> None:
     """Add up the exponentials of each row's leaf values, ``total[i]`` = log sum over trees exp.
@@ -280,7 +280,7 @@ def log_sum_exp_over_trees(
     The running maximum is subtracted, so that values of any magnitude neither over- nor underflow.
     Parameters as in `sum_over_trees`.
     """
-    block = new_block(X.shape[1], size)
+    size = block.lists.shape[1]
     largest, found = np.empty(size), np.empty(size)
     for start in range(0, X.shape[0], size):
         stop = min(start + size, X.shape[0])
@@ -292,7 +292,7 @@ def log_sum_exp_over_trees(
             a, b = first_node[t], first_node[t + 1]
             tree = thresholds[a:b], links[a:b], leaf_value[a:b]
             found[:] = 0.0
-            if missing:
+            if directed is not None:
                 _add_leaf_values_of_missing(block, stop - start, *tree, found)
             else:
                 add_leaf_values(block, stop - start, *tree, found)
@@ -312,19 +312,19 @@ def leaves_of_tree(
     X: np.ndarray,
     thresholds: np.ndarray,
     links: np.ndarray,
-    size: int,
-    missing: bool,
+    block: Block,
+    directed: bool | None,
     result: np.ndarray,
 ) -> None:
     """Find each row's leaf in one tree, counted from its root."""
-    block = new_block(X.shape[1], size)
+    size = block.lists.shape[1]
     numbers = np.arange(links.shape[0])
     for start in range(0, X.shape[0], size):
         stop = min(start + size, X.shape[0])
         load_block(X, start, stop, block.columns)
         part = result[start:stop]
         part[:] = 0
-        if missing:
+        if directed is not None:
             _add_leaf_values_of_missing(block, stop - start, thresholds, links, numbers, part)
         else:
             add_leaf_values(block, stop - start, thresholds, links, numbers, part)

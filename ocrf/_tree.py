@@ -15,7 +15,7 @@ from scipy.sparse import csr_matrix
 from sklearn.utils import check_array
 
 from ._input import refuse_dates_and_masks
-from ._traversal import LOW_32, MISSING_RIGHT, SHIFT, block_rows, leaves_of_tree
+from ._traversal import LOW_32, MISSING_RIGHT, SHIFT, block_rows, leaves_of_tree, new_block
 from ._workspace import read_only, scratch_together
 
 
@@ -261,8 +261,9 @@ class OneClassTree:
         if missing:
             nodes[:, 1] |= np.where(self.missing_go_to_left, np.uint64(0), MISSING_RIGHT)
         leaves = np.empty(X.shape[0], np.int64)
-        packed, size = read_only(nodes), block_rows(X.shape[1])
-        leaves_of_tree(read_only(X), packed.view(np.float64), packed, size, missing, leaves)
+        packed, block = read_only(nodes), new_block(X.shape[1], block_rows(X.shape[1]))
+        directed = True if missing else None
+        leaves_of_tree(read_only(X), packed.view(np.float64), packed, block, directed, leaves)
         return leaves
 
     def decision_path(self, X: Any) -> csr_matrix:

@@ -14,13 +14,13 @@ from ._partitioner import partition_by_marks
 from ._sampling import derive, uniform
 from ._sorting import RankedData, count_present
 from ._splitter import Sorted, midpoint
-from .kernels import kernel
+from .kernels import inner_kernel
 
 # Above the streams of a node's children.
 _STREAM_MISSING = np.uint64(2**33)
 
 
-@kernel
+@inner_kernel
 def gather_weights(data: RankedData, rows: np.ndarray, weights: np.ndarray) -> float:
     """Copy the weights of a tree's points, and return their sum."""
     total = 0.0
@@ -31,14 +31,14 @@ def gather_weights(data: RankedData, rows: np.ndarray, weights: np.ndarray) -> f
     return total
 
 
-@kernel
+@inner_kernel
 def differ_where_present(column: np.ndarray, order: np.ndarray) -> bool:
     """Tell whether points in ascending order have two different values at least."""
     n_present = count_present(column, order)
     return n_present > 1 and column[order[0]] != column[order[n_present - 1]]
 
 
-@kernel(error_model="numpy")
+@inner_kernel
 def best_weighted_split(
     criterion: int,
     rule: int,
@@ -104,7 +104,7 @@ def best_weighted_split(
     return best, best_threshold, best_n_left, best_gain, missing_right
 
 
-@kernel(error_model="numpy")
+@inner_kernel
 def mark_left(
     node: Sorted,
     slot: int,
@@ -151,7 +151,7 @@ def mark_left(
         marked[order[i]] = 1 if goes_left else 0
 
 
-@kernel
+@inner_kernel
 def distribute_marked(
     node: Sorted,
     slot: int,

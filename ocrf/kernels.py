@@ -55,14 +55,29 @@ def njit(function: Callable | None = None, **options: Any) -> Any:
         return numba.njit(function, **options)
 
 
+# Without numba's reference counts, which only allocations need: handing an array, or a named tuple
+# of arrays, from one compiled function to another costs nothing then. Counting them takes a third
+# of the time of growing trees, since the nodes of a tree are many and small. Nobody calls from C,
+# and code that raises where a divisor is zero takes time to compile too.
+_PLAIN = {"nogil": True, "_nrt": False, "error_model": "numpy", "no_cfunc_wrapper": True}
+
+
 def kernel(function: Callable | None = None, **options: Any) -> Any:
     """Compile a function that allocates no arrays, holds no lock, and is cached.
 
-    Without numba's reference counts, which only allocations need: handing an array, or a named
-    tuple of arrays, from one compiled function to another costs nothing then. Counting them takes a
-    third of the time of growing trees, since the nodes of a tree are many and small.
+    A division by zero is infinite or NaN, as in NumPy.
     """
-    return njit(function, cache=True, nogil=True, _nrt=False, **options)
+    return njit(function, cache=True, **_PLAIN, **options)
+
+
+def inner_kernel(function: Callable | None = None, **options: Any) -> Any:
+    """Compile a `kernel` that only other kernels call: the code becomes part of theirs.
+
+    It has no entry for Python, so that a call from there ends the process; ``py_func`` is the plain
+    function. What unpacks the arguments of such a call, and a place of its own in the cache, take a
+    sixth of the time of compiling a forest.
+    """
+    return njit(function, no_cpython_wrapper=True, **_PLAIN, **options)
 
 
 @contextmanager

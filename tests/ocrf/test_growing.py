@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ocrf import OneClassRF, _blocks, _forest
+from ocrf import OneClassRF, _forest, _growing
 from ocrf._workspace import read_only
 from tests.ocrf import twin
 from tests.ocrf.samples import KINDS, sample
@@ -77,7 +77,7 @@ def test_sorting_node_by_node_grows_the_same_trees(monkeypatch, kind, adversary,
     X = sample(kind, 700, 9, 2)
     fitted = []
     for node_by_node in (False, True):
-        monkeypatch.setattr(_blocks, "sorts_node_by_node", lambda *_, how=node_by_node: how)
+        monkeypatch.setattr(_growing, "sorts_node_by_node", lambda *_, how=node_by_node: how)
         forest = OneClassRF(
             n_estimators=5,
             max_samples=1.0,
@@ -92,6 +92,25 @@ def test_sorting_node_by_node_grows_the_same_trees(monkeypatch, kind, adversary,
     np.testing.assert_array_equal(kept._grown.trees.packed, sorted_._grown.trees.packed)
     np.testing.assert_array_equal(kept._grown.trees.log_volume, sorted_._grown.trees.log_volume)
     np.testing.assert_array_equal(kept.feature_importances_, sorted_.feature_importances_)
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@pytest.mark.parametrize("n_samples", [60, 500])
+def test_of_features_that_tie_the_one_drawn_first_is_split(n_samples, criterion):
+    """All are searched, in ascending order: the draw is made where it decides, and only there."""
+    X = np.repeat(sample("normal", n_samples, 2, 0), 4, axis=1)
+    forest = OneClassRF(
+        n_estimators=6,
+        max_samples=1.0,
+        max_features_tree=1.0,
+        max_features_node=None,
+        criterion=criterion,
+        random_state=0,
+    )
+    assert_equals_twin(forest, X)
+    assert len({tree.feature[0] for tree in forest.estimators_}) > 1
+    split = np.concatenate([tree.feature[~tree.is_leaf] for tree in forest.estimators_])
+    assert len(np.unique(split)) == X.shape[1]
 
 
 @pytest.mark.parametrize("max_features_tree", [2, 12])
@@ -252,7 +271,7 @@ def test_the_weighted_search_finds_the_splits_of_the_fast_one(
     monkeypatch, kind, criterion, node_by_node
 ):
     X = sample(kind, 700, 5, 3)
-    monkeypatch.setattr(_blocks, "sorts_node_by_node", lambda *_: node_by_node)
+    monkeypatch.setattr(_growing, "sorts_node_by_node", lambda *_: node_by_node)
     forest = OneClassRF(
         n_estimators=4, criterion=criterion, max_features_node=2, max_depth=None, random_state=0
     )

@@ -1,0 +1,136 @@
+"""What growing works with: the parameters that trees share, and arrays that are used again."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._boxes import Box
+from ._features import Features
+from ._partitioner import Points, sorts_node_by_node
+from ._sorting import N_COUNTS, SortSpace
+from ._splitter import Search, longest_search, most_runs
+from ._workspace import scratch, scratch_together
+
+# Pending nodes of a depth-first walk that takes the smaller child first: at most log2 of the
+# points.
+MAX_PENDING = 66
+
+
+class TreeParameters(NamedTuple):
+    """What all trees of a forest share, as kernels take it: no text, nothing optional."""
+
+    n_subsample: int
+    n_features_tree: int
+    n_features_node: int
+    criterion: int  # of CRITERIA
+    adversary: int  # of ADVERSARIES
+    gamma_low: float  # equal to gamma_high for a fixed gamma
+    gamma_high: float
+    max_depth: int
+    min_samples_split: int
+    min_log_density: float  # a node at or beyond either is a leaf; infinite for no bound
+    max_log_density: float
+    missing_rule: int  # of MISSING_RULES
+
+
+class Stack(NamedTuple):
+    """The nodes that wait to be split."""
+
+    nodes: np.ndarray  # intp, (MAX_PENDING, 5): node, start, end, depth, side
+    keys: np.ndarray  # uint64, (MAX_PENDING,): seeds of their streams
+
+
+class WorkSpace(NamedTuple):
+    """Arrays for trees of m points and d features, grown one at a time.
+
+    Kernels take ``members`` and ``weights`` as arguments of their own: where an argument is None,
+    numba leaves out the branches for arrays, and compiles no function that only these call.
+    """
+
+    bitmap: np.ndarray  # uint64: a bit per row, or per feature if they are more; zero between uses
+    points: Points
+    # uint32, (m,): the points of each node where nodes are sorted one by one (`_partitioner`), or
+    # None where the tree's points are kept in order.
+    members: np.ndarray | None
+    # float64, (m,): where points have weights or lack values (`_weighted`), or None.
+    weights: np.ndarray | None
+    box: Box
+    features: Features
+    stack: Stack
+    search: Search
+    slot_lower: np.ndarray  # float64, (n_slots,): the box along the features in the slots
+    slot_upper: np.ndarray
+
+
+def most_nodes(parameters: TreeParameters) -> int:
+    """Return how many nodes a tree may have."""
+    most = 2 * parameters.n_subsample - 1
+    if parameters.max_depth < 31:
+        most = min(most, (2 << parameters.max_depth) - 1)
+    return most
+
+
+def new_work_space(
+    shape: tuple[int, int], parameters: TreeParameters, is_weighted: bool
+) -> WorkSpace:
+    """Allocate work space for the trees of a forest on data of that shape."""
+    m, d, depth = parameters.n_subsample, parameters.n_features_tree, parameters.max_depth
+    node_by_node = sorts_node_by_node(d, parameters.n_features_node)
+    n_slots = min(parameters.n_features_node, d) if node_by_node else d
+    keys = (m, np.uint32)
+    work = WorkSpace(
+        bitmap=scratch((max(shape) + 63) // 64, np.uint64),
+        points=Points(
+            **_arrays(
+                dense=True,
+                values=((n_slots, m), np.float64),
+                orders=((2, n_slots, m), np.uint32),
+                rows=(m + 1, np.uint32),
+                columns=(d + 1, np.uint32),
+                marked=(m, np.uint8),
+                keys=keys,
+            ),
+            sorting=SortSpace(**_arrays(order=keys, keys=keys, counts=(N_COUNTS, np.uint32))),
+        ),
+        members=scratch(*keys) if node_by_node else None,
+        weights=scratch(m, np.float64) if is_weighted else None,
+        box=Box(
+            **_arrays(
+                lower=(d, np.float64),
+                upper=(d, np.float64),
+                path=((depth, 2), np.intp),
+                path_bounds=((depth, 2), np.float64),
+            )
+        ),
+        features=Features(
+            **_arrays(
+                candidates=(d, np.intp),
+                swaps=(d, np.intp),
+                constant=(d, np.bool_),
+                constants=((d, 2), np.intp),
+                slots=(d, np.intp),
+                of_slot=(d, np.intp),
+            )
+        ),
+        stack=Stack(**_arrays(nodes=((MAX_PENDING, 5), np.intp), keys=(MAX_PENDING, np.uint64))),
+        search=Search(
+            **_arrays(
+                run=((2, longest_search(m)), np.float64),
+                bounds=((n_slots, most_runs(m)), np.float64),
+                tied=((n_slots, 2), np.intp),
+                tied_thresholds=(n_slots, np.float64),
+            )
+        ),
+        **_arrays(slot_lower=(n_slots, np.float64), slot_upper=(n_slots, np.float64)),
+    )
+    work.features.candidates[:] = np.arange(d)
+    return work
+
+
+def _arrays(
+    dense: bool = False, **arrays: tuple[int | tuple[int, ...], Any]
+) -> dict[str, np.ndarray]:
+    """Allocate arrays of zeros, given by their names, shapes and types."""
+    return dict(zip(arrays, scratch_together(*arrays.values(), dense=dense), strict=True))
