@@ -75,24 +75,42 @@ class Protocol(Strict):
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Protocol:
-        legacy = self.generator.kind == "legacy"
         if self.generator.kind == "replayed":
             self._is_as_in_2016()
-        whole = isinstance(self.cut, Cut) and self.cut.kind == "none"
         if self.indices is not None:
-            for name in ("resize", "cap", "cut", "repeats"):
-                if getattr(self, name) != type(self).model_fields[name].default:
-                    raise ValueError(f"indices numbers the rows of the source: {name} cannot be")
-            if self.test_rows != "rest":
-                raise ValueError("indices says which rows are tested: test_rows cannot be")
+            self._check_indices()
+        self._check_cut()
+        self._check_draws()
+        for name in ("seeds", "metrics", "recorded"):
+            given = getattr(self, name) or []
+            if twice := [item for item in given if given.count(item) > 1]:
+                raise ValueError(f"{name} holds {twice[0]} twice")
+        return self
+
+    def _check_indices(self) -> None:
+        """Refuse steps that choose other rows than the file of row numbers does."""
+        for name in ("resize", "cap", "cut", "repeats"):
+            if getattr(self, name) != type(self).model_fields[name].default:
+                raise ValueError(f"indices numbers the rows of the source: {name} cannot be")
+        if self.test_rows != "rest":
+            raise ValueError("indices says which rows are tested: test_rows cannot be")
+
+    def _check_cut(self) -> None:
+        """Refuse a cut that the generator cannot draw, or that leaves no row to be tested."""
+        legacy = self.generator.kind == "legacy"
         if isinstance(self.cut, Cut) and self.cut.by == "train_test_split" and not legacy:
             raise ValueError(
                 "cut.by: train_test_split draws from the legacy generator: generator.kind: legacy"
             )
-        if self.indices is None and self.test_rows != "all" and self._leaves_no_rest():
+        if self.test_rows == "all":
+            return
+        if self.indices is None and self._leaves_no_rest():
             raise ValueError("cut.train_size: 1 leaves no rest: test_rows must be all")
-        if whole and self.test_rows != "all":
+        if isinstance(self.cut, Cut) and self.cut.kind == "none":
             raise ValueError("cut.kind: none trains on all rows: test_rows must be all")
+
+    def _check_draws(self) -> None:
+        """Refuse steps and seeds that contradict each other in what is drawn anew for a split."""
         if self.generator.seeded == "per_dataset" and self.seeds is not None:
             raise ValueError("seeds gives every split its own: generator.seeded must be per_split")
         for name, step in (("resize", self.resize), ("cap", self.cap)):
@@ -100,7 +118,7 @@ class Protocol(Strict):
                 continue
             if self.seeds is not None:
                 raise ValueError(f"{name}.drawn: once needs one root seed: seeds must be left out")
-            if legacy and self.generator.seeded == "per_split":
+            if self.generator.kind == "legacy" and self.generator.seeded == "per_split":
                 raise ValueError(
                     f"{name}.drawn: once needs a legacy generator that is seeded once: "
                     "generator.seeded must be per_dataset"
@@ -114,11 +132,6 @@ class Protocol(Strict):
                 f"cut.random_state: {fixed['random_state']} is one cut for all {self.seeds} of "
                 "seeds: leave it out, and each of them is the random_state of its split"
             )
-        for name in ("seeds", "metrics", "recorded"):
-            given = getattr(self, name) or []
-            if twice := [item for item in given if given.count(item) > 1]:
-                raise ValueError(f"{name} holds {twice[0]} twice")
-        return self
 
     def _is_as_in_2016(self) -> None:
         """Refuse steps that a replayed stream has no place for."""
