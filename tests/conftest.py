@@ -16,16 +16,18 @@ settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
 
-#: Files that take long. Two workers take the first two, and the two after them next: one compiles
-#: all kernels, while the other has work that needs none, or every kernel would be compiled twice.
+#: Files that take long. Of three workers each takes one of the first three, then one of the next
+#: three: the first one compiles all kernels, while the others have work that needs none; otherwise
+#: they would compile the same kernels at the same time.
 _LONGEST = (
-    "ocrf/test_kernels.py",
+    "ocrf/test_compiling.py",
     "results/test_published_run.py",
-    "baselines/test_conformance.py",
     "results/test_report.py",
+    "baselines/test_conformance.py",
     "results/test_input.py",
-    "runners/test_faults.py",
+    "results/test_figures.py",
     "runners/test_faults_processes.py",
+    "runners/test_faults.py",
     "runners/test_faults_files.py",
     "runners/test_scale_out.py",
     "runners/test_sweeps.py",
@@ -33,10 +35,10 @@ _LONGEST = (
     "runners/test_grid.py",
     "runners/test_own_code.py",
     "runners/test_speed.py",
-    "runners/test_names.py",
     "results/test_sentences.py",
+    "runners/test_names.py",
     "results/test_pack.py",
-    "datasets/test_openml.py",
+    "runners/test_replay.py",
     "results/test_benchmarks_document.py",
     "ocrf/test_cache.py",
 )

@@ -10,6 +10,7 @@ import pytest
 
 from datasets import DataError, content_key, load
 from datasets.configuration import compose
+from tests.datasets.support import own
 
 TABLE = """a,b,label
 1,2.5,0
@@ -23,10 +24,6 @@ def write(tmp_path, text, name="my.csv"):
     path = tmp_path / name
     path.write_text(text)
     return path
-
-
-def own(path, **changes):
-    return load({"name": "mine", "path": str(path), "anomalies": [1]} | changes)
 
 
 def check(dataset):

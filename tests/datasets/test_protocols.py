@@ -6,51 +6,20 @@ import hashlib
 from unittest import mock
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from sklearn import model_selection
-from sklearn.model_selection import train_test_split
-from sklearn.preprocessing import MinMaxScaler, RobustScaler
 
 from datasets import Dataset, load, make_split
 from datasets.configuration import compose
+from tests.datasets.support import NOVELTY, OUTLIER, PAPER, RAW, dataset, rows, split_of
 
-NOVELTY = {"name": "novelty", "anomalies_in_train": False}
-OUTLIER = {"name": "outlier", "anomalies_in_train": True}
-PAPER = {
-    "name": "paper",
-    "repeats": "published",
-    "cap": {"ratio": 0.1},
-    "scaling": {"fitted_on": "all"},
-    "metrics": ["roc_auc_curve"],
-}
-RAW = PAPER | {"scaling": {"kind": "none"}}
 SCALING = {
     "all": {"fitted_on": "all"},
     "train": {"fitted_on": "train"},
     "none": {"kind": "none"},
 }
 UNCAPPED = RAW | {"cap": {"ratio": None}}
-
-
-def dataset(n_normal, n_anomalies, seed=0, name="made", n_features=2):
-    """A data set whose first column numbers its rows."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_normal + n_anomalies, n_features))
-    X[:, 0] = np.arange(len(X))
-    y = np.zeros(len(X), dtype=np.int8)
-    y[rng.permutation(len(X))[:n_anomalies]] = 1
-    return Dataset(name, X, y, tuple("abcdefgh"[:n_features]), "made")
-
-
-def rows(X):
-    return sorted(X[:, 0].astype(int).tolist())
-
-
-def split_of(made, setting=OUTLIER, protocol=RAW, seed=0, split=0):
-    return make_split(made, setting=setting, protocol=protocol, seed=seed, split=split)
 
 
 @st.composite
@@ -305,180 +274,3 @@ def test_shuttle_repeats_rows_in_the_papers_protocol_only(protocol):
     X = np.round(np.vstack([split.X_train, split.X_test]), 9)
     duplicates = len(X) - len(np.unique(X, axis=0))
     assert (duplicates > 20000) == (protocol == "paper")
-
-
-LEGACY = {"kind": "legacy"}
-
-
-def parts(made, protocol, setting=OUTLIER, split=0):
-    got = split_of(made, setting, {"name": "p", "metrics": ["roc_auc"]} | protocol, split=split)
-    return got.X_train[:, 0].astype(int), got.X_test[:, 0].astype(int)
-
-
-NONE = {"scaling": {"kind": "none"}}
-
-
-def test_train_test_split_is_scikit_learn_s():
-    made = dataset(90, 30)
-    cut = {"kind": "random", "by": "train_test_split", "test_size": 0.4}
-    for kind in ("random", "stratified"):
-        protocol = {"cut": cut | {"kind": kind}, "generator": LEGACY, "seeds": [7, 3]} | NONE
-        train, test = parts(made, protocol, split=1)
-        expected = train_test_split(
-            np.arange(120),
-            test_size=0.4,
-            random_state=np.random.RandomState(3),
-            stratify=made.y if kind == "stratified" else None,
-        )
-        np.testing.assert_array_equal(train, expected[0])
-        np.testing.assert_array_equal(test, expected[1])
-
-
-def test_the_legacy_generator_draws_resize_and_bootstrap_in_turn():
-    made = dataset(40, 10)
-    protocol = {
-        "resize": {"least": 80},
-        "cut": {"kind": "bootstrap", "train_size": 1.0},
-        "test_rows": "all",
-        "generator": LEGACY,
-        "seeds": [5],
-    } | NONE
-    train, test = parts(made, protocol)
-    stream = np.random.RandomState(5)
-    table = stream.choice(50, 80, replace=True)
-    np.testing.assert_array_equal(test, table)
-    np.testing.assert_array_equal(train, table[stream.choice(80, 80, replace=True)])
-
-
-@pytest.mark.parametrize("n_rows", [200, 1500, 12_000])
-def test_adbench_s_splits_are_those_of_its_script(n_rows):
-    made = dataset(n_rows - n_rows // 10, n_rows // 10)
-    protocol = compose(["protocol=adbench", "setting=outlier"])["protocol"]
-    # As ADBench's data generator does it, on NumPy's global generator.
-    np.random.seed(2)  # noqa: NPY002
-    X, y = made.X, made.y
-    if n_rows < 1000:
-        drawn = np.random.choice(np.arange(n_rows), 1000, replace=True)  # noqa: NPY002
-        X, y = X[drawn], y[drawn]
-    elif n_rows > 10_000:
-        drawn = np.random.choice(np.arange(n_rows), 10_000, replace=False)  # noqa: NPY002
-        X, y = X[drawn], y[drawn]
-    train, test, _, labels = train_test_split(X, y, test_size=0.3, shuffle=True, stratify=y)
-    scaler = MinMaxScaler().fit(train)
-    split = split_of(made, protocol=protocol, split=1)
-    np.testing.assert_allclose(split.X_train, scaler.transform(train), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(split.X_test, scaler.transform(test), rtol=0, atol=1e-12)
-    np.testing.assert_array_equal(split.y_test, labels)
-
-
-def test_the_first_normal_rows_train():
-    made = dataset(41, 9)
-    cut = {"kind": "in_order", "of": "normal", "train_size": 0.5, "rounding": "half_even"}
-    train, test = parts(made, {"cut": cut} | NONE, NOVELTY)
-    normal = np.flatnonzero(made.y == 0)
-    np.testing.assert_array_equal(train, normal[:20])  # 20.5
-    assert sorted(test) == sorted([*normal[20:], *np.flatnonzero(made.y)])
-
-
-def test_rest_and_anomalies_tests_those_that_were_dropped():
-    made = dataset(60, 20)
-    train, test = parts(made, {"test_rows": "rest_and_anomalies"} | NONE, NOVELTY)
-    assert not set(train) & set(test)
-    assert set(np.flatnonzero(made.y)) <= set(test)
-    assert len(train) + len(test) == 80
-
-
-def test_no_cut_trains_and_tests_on_all():
-    made = dataset(30, 5)
-    protocol = {"cut": {"kind": "none"}, "test_rows": "all"} | NONE
-    train, test = parts(made, protocol)
-    assert sorted(train) == sorted(test) == list(range(35))
-    train, test = parts(made, protocol, NOVELTY)
-    assert sorted(train) == np.flatnonzero(made.y == 0).tolist()
-
-
-def test_distinct_rows_stay_once():
-    made = dataset(30, 6)
-    double = Dataset(
-        "made", np.vstack([made.X, made.X[:20]]), np.r_[made.y, made.y[:20]], ("a", "b"), "made"
-    )
-    protocol = {"repeats": "drop", "cut": {"kind": "none"}, "test_rows": "all"} | NONE
-    assert sorted(parts(double, protocol)[1]) == list(range(36))
-
-
-def test_a_stratified_cut_keeps_the_share_of_anomalies():
-    made = dataset(100, 40)
-    train, test = parts(made, {"cut": {"kind": "stratified", "train_size": 0.3}} | NONE)
-    assert (len(train), len(test)) == (42, 98)
-    assert made.y[train].sum() == 12
-
-
-@pytest.mark.parametrize(("kind", "scaler"), [("minmax", MinMaxScaler), ("robust", RobustScaler)])
-def test_scaling_is_scikit_learn_s(kind, scaler):
-    made = dataset(50, 10)
-    raw = split_of(made)
-    got = split_of(made, protocol=RAW | {"scaling": {"kind": kind, "fitted_on": "train"}})
-    fitted = scaler().fit(raw.X_train)
-    np.testing.assert_array_equal(got.X_train, fitted.transform(raw.X_train))
-    np.testing.assert_array_equal(got.X_test, fitted.transform(raw.X_test))
-
-
-def test_a_splitter_of_scikit_learn_s():
-    made = dataset(40, 10)
-    target = "sklearn.model_selection.StratifiedKFold"
-    cut = {"_target_": target, "n_splits": 5, "shuffle": True}
-    tested = [parts(made, {"cut": cut} | NONE, split=i)[1] for i in range(5)]
-    assert sorted(np.concatenate(tested)) == list(range(50))
-    with pytest.raises(ValueError, match="yields no split 5"):
-        parts(made, {"cut": cut} | NONE, split=5)
-    with pytest.raises(ValueError, match="n_split"):
-        parts(made, {"cut": {"_target_": target, "n_split": 5}} | NONE)
-
-
-@pytest.mark.parametrize("name", ["StratifiedShuffleSplit", "ShuffleSplit", "StratifiedKFold"])
-def test_each_seed_is_the_random_state_of_its_split(name):
-    made = dataset(60, 20)
-    own = {"n_splits": 3, "shuffle": True} if name.endswith("KFold") else {"train_size": 0.7}
-    cut = {"_target_": f"sklearn.model_selection.{name}"} | own
-    steps = {"cut": cut, "generator": {"kind": "legacy"}, "seeds": [11, 12]} | NONE
-    for split, seed in enumerate(steps["seeds"]):
-        splitter = getattr(model_selection, name)(**own, random_state=seed)
-        expected = next(splitter.split(made.X, made.y))
-        for rows_, expected_ in zip(parts(made, steps, split=split), expected, strict=True):
-            np.testing.assert_array_equal(rows_, expected_)
-
-
-def test_a_random_state_and_several_seeds_are_refused():
-    made = dataset(60, 20)
-    cut = {"_target_": "sklearn.model_selection.StratifiedShuffleSplit", "random_state": 11}
-    steps = {"cut": cut, "generator": {"kind": "legacy"}} | NONE
-    with pytest.raises(ValueError, match=r"cut.random_state: 11 is one cut for all \[11, 12\]"):
-        parts(made, steps | {"seeds": [11, 12]})
-    expected = next(model_selection.StratifiedShuffleSplit(random_state=11).split(made.X, made.y))
-    np.testing.assert_array_equal(parts(made, steps | {"seeds": [5]})[0], expected[0])
-
-
-def test_a_splitter_without_a_random_state_yields_its_pairs_in_turn():
-    made = dataset(40, 10)
-    cut = {"_target_": "sklearn.model_selection.StratifiedKFold", "n_splits": 5}
-    steps = {"cut": cut, "generator": {"kind": "legacy"}, "seeds": [3, 4, 5]} | NONE
-    pairs = list(model_selection.StratifiedKFold(5).split(made.X, made.y))
-    for split in range(3):
-        np.testing.assert_array_equal(parts(made, steps, split=split)[1], pairs[split][1])
-
-
-def test_row_numbers_of_a_file(tmp_path):
-    made = dataset(20, 5)
-    rows = pd.DataFrame(
-        {"split": 0, "part": ["train"] * 10 + ["test"] * 15, "row": [*range(24, -1, -1)]}
-    )
-    rows.to_parquet(tmp_path / "made.parquet")
-    protocol = {"indices": f"{tmp_path}/{{dataset}}.parquet"} | NONE
-    train, test = parts(made, protocol)
-    np.testing.assert_array_equal(train, np.arange(24, 14, -1))
-    np.testing.assert_array_equal(test, np.arange(14, -1, -1))
-    with pytest.raises(ValueError, match="no row of split 1"):
-        parts(made, protocol, split=1)
-    rows.assign(row=99).to_parquet(tmp_path / "made.parquet")
-    with pytest.raises(ValueError, match="there is no row 99"):
-        parts(made, protocol)

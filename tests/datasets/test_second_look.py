@@ -6,11 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from datasets import DataError, load
-
-
-def own(path, **changes):
-    return load({"name": "mine", "path": str(path), "anomalies": [1]} | changes)
+from datasets import DataError
+from tests.datasets.support import own
 
 
 def lines(rows):

@@ -1,0 +1,101 @@
+"""What is compiled, when, and where the compiled code is kept."""
+
+import os
+import shutil
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+import joblib
+import numpy as np
+from numba.core.dispatcher import Dispatcher
+
+import ocrf
+from ocrf import OneClassRF
+
+
+def test_compiled_code_is_kept_where_the_installation_cannot_be_written(tmp_path):
+    """A file where the cache folder would be makes even root fail to write into the package."""
+    package = tmp_path / "site" / "ocrf"
+    shutil.copytree(
+        Path(ocrf.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__")
+    )
+    (package / "__pycache__").write_text("")
+    code = (
+        "import numpy as np\n"
+        "from ocrf._sampling import sample_rows\n"
+        "sample_rows(np.uint64(1), 10, 3)\n"
+        "hits = sum(sample_rows.stats.cache_hits.values())\n"
+        "print(sample_rows.__module__, hits)\n"
+    )
+    environment = {
+        **{k: v for k, v in os.environ.items() if not k.startswith(("NUMBA", "PYTHON"))},
+        "PYTHONPATH": str(tmp_path / "site"),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "HOME": str(tmp_path),
+    }
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for _ in range(2)
+    ]
+    assert outputs == ["ocrf._sampling 0", "ocrf._sampling 1"]
+    assert list((tmp_path / "cache").rglob("*.nbi"))
+
+
+def compiled_types():
+    """Return the argument types that each kernel has been compiled or loaded for in this process."""
+    modules = [import_module(f"ocrf.{module.name}") for module in iter_modules(ocrf.__path__)]
+    kernels = {k for module in modules for k in vars(module).values() if isinstance(k, Dispatcher)}
+    return {kernel.py_func.__qualname__: set(map(str, kernel.signatures)) for kernel in kernels}
+
+
+def test_no_kernel_is_compiled_twice(tmp_path):
+    """Read-only, memory-mapped and foreign layouts must not each wait for a compiler."""
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    forest = OneClassRF(n_estimators=2, out_of_bounds="maximal", random_state=0).fit(X)
+    expected = forest.score_samples(X)
+    joblib.dump((forest, X), tmp_path / "forest")
+    forest.estimators_[0].apply(X)
+    before = compiled_types()
+    assert len(before) > 30
+    mapped, mapped_X = joblib.load(tmp_path / "forest", mmap_mode="r")
+    assert not mapped_X.flags.writeable
+    np.testing.assert_array_equal(mapped.score_samples(mapped_X), expected)
+    mapped.estimators_[0].apply(mapped_X)
+    for other in (mapped_X, np.asfortranarray(X), X[:, ::-1], X.astype(np.float32), X[:, :1]):
+        OneClassRF(n_estimators=2, random_state=0).fit(other).score_samples(other)
+    assert compiled_types() == before
+
+
+def test_after_warming_up_nothing_is_compiled():
+    ocrf.warm_up()
+    before = compiled_types()
+    X = np.random.default_rng(1).normal(size=(300, 50))
+    incomplete = np.where(X > 2.0, np.nan, X)
+    for parameters in ({}, {"max_features_node": 1}, {"scoring": "typical_cell"}):
+        forest = OneClassRF(n_estimators=2, out_of_bounds="maximal", n_jobs=2, **parameters)
+        for data, weights in ((X, None), (X, np.arange(300.0)), (incomplete, None)):
+            forest.fit(data, sample_weight=weights)
+            for rows in (X, incomplete):
+                forest.score_samples(rows)
+                forest.estimators_[0].apply(rows)
+                forest.estimators_samples_[0], forest.estimators_features_[0]
+                if forest.scoring == "depth":
+                    explained = OneClassRF(n_estimators=2).fit(data, sample_weight=weights)
+                    explained.feature_contributions(rows)
+    assert compiled_types() == before
+
+
+def test_no_kernel_is_compiled_for_a_constant():
+    """An argument that is a constant in the caller would make another copy of the kernel."""
+    OneClassRF(n_estimators=2, random_state=0).fit(np.eye(5))
+    assert not [name for name, types in compiled_types().items() if "Literal" in str(types)]
