@@ -20,6 +20,7 @@ from results.records.frame import load_experiments
 from results.reproduction import criterion, ranks, repeats
 from results.reproduction.comparison import compare
 from results.reproduction.departures import Effect, effects
+from results.reproduction.forest_seeds import seeds_table
 from results.reproduction.replay import ALGORITHMS, replay_table
 from results.reproduction.subsets import subset_spreads
 from results.statistics.rank_tests import holm
@@ -114,6 +115,15 @@ def changes(name, kind="pr", setting="novelty") -> list[float]:
         for e in found_effects()
         if (e.departure.name, e.metric, e.setting) == (name, kind, setting)
     ]
+
+
+@cache
+def seeds() -> pd.DataFrame:
+    """Values of forests that differ in their seed, on replayed splits, beside the printed ones."""
+    table = seeds_table(make_cells(frame("replay")))
+    table["column"] = table["algorithm"].map(lambda n: "RFC" if n == "rfc" else "OCRFsampling")
+    table["far"] = (table["published"] - table["mean"]).abs()
+    return table
 
 
 def replay_today(column, dataset, kind="roc", setting="novelty") -> float:
