@@ -145,8 +145,8 @@ def show(overrides: Sequence[str], console: Console) -> int:
         table.add_column(heading, justify="right" if numeric else "left", no_wrap=True)
     different = False
     for outcome in outcomes:
-        cells, differs = _row(outcome)
-        table.add_row(*cells, style="red" if differs else None)
+        texts, differs = _row(outcome)
+        table.add_row(*texts, style="red" if differs else None)
         different |= differs
     console.print(table)
     if not any(word.startswith("dataset=") for word in overrides):
@@ -179,7 +179,7 @@ def _tell(problem: DataUnavailable | DataError) -> None:
 
 
 def _row(outcome: Outcome) -> tuple[list[str], bool]:
-    """Return the cells of a data set's row, and whether it differs from what is published."""
+    """Return the texts of a data set's row, and whether it differs from what is published."""
     definition, dataset = outcome.definition, outcome.dataset
     published = definition.published
     theirs = f"{published[0]} x {published[1]}, {published[2]:g} %" if published else ""
@@ -190,13 +190,13 @@ def _row(outcome: Outcome) -> tuple[list[str], bool]:
     rows, features = dataset.X.shape
     percent = 100 * dataset.anomaly_rate
     numbers = [str(rows), str(features), f"{percent:.2f} %"]
-    cells = [definition.name, *numbers, theirs, dataset.origin]
+    texts = [definition.name, *numbers, theirs, dataset.origin]
     if published is None:
-        return [*cells, ""], False
+        return [*texts, ""], False
     if definition.repeat_first and not definition.repeats:
-        return [*cells, "unrepeated"], False
+        return [*texts, "unrepeated"], False
     same = (rows, features) == published[:2] and _rounds_to(percent, published[2])
-    return [*cells, "same" if same else "DIFFERENT"], not same
+    return [*texts, "same" if same else "DIFFERENT"], not same
 
 
 def _rounds_to(percent: float, published: float) -> bool:

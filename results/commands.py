@@ -135,11 +135,11 @@ def histogram(options: argparse.Namespace, output: Output) -> None:
     for kind in ("pdf", "png"):
         output.write(f"figures/scores_{options.file.stem}.{kind}", render(figure, kind))
     table = most_anomalous(frame)
-    cells = [list(table), *table.astype(str).to_numpy().tolist()]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [list(table), *table.astype(str).to_numpy().tolist()]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     output.console.print("the most anomalous test points:")
-    for row in cells:
-        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+    for row in lines:
+        line = "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
         output.console.print(line.rstrip(), soft_wrap=True)
 
 

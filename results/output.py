@@ -67,9 +67,9 @@ class _UntilClosed:
 
 
 def csv_text(frame: pd.DataFrame) -> str:
-    """Return a table as CSV in which no cell is a formula.
+    """Return a table as CSV in which no field is a formula.
 
-    A spreadsheet computes cells that begin with ``=``, ``+``, ``-`` or ``@``. Those that are not
+    A spreadsheet computes fields that begin with ``=``, ``+``, ``-`` or ``@``. Those that are not
     numbers, and not the mark of a missing value, get an apostrophe before them.
 
     Examples
@@ -84,10 +84,10 @@ def csv_text(frame: pd.DataFrame) -> str:
     return str(safe.to_csv(index=False, lineterminator="\n"))
 
 
-def _harmless(cell: object) -> object:
-    if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
-        return cell
-    return cell if cell == MISSING or _NUMBER.fullmatch(cell) else f"'{cell}"
+def _harmless(text: object) -> object:
+    if not isinstance(text, str) or not text.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return text
+    return text if text == MISSING or _NUMBER.fullmatch(text) else f"'{text}"
 
 
 @dataclass

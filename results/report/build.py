@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +18,12 @@ from results.figures.write import draw_all
 from results.output import Output
 from results.provenance import tabulate, warnings_of
 from results.records.frame import Experiments
+from results.report.html_table import HtmlTable, from_rows, from_table
 from results.reproduction.comparison import compare, verdict_meanings
 from results.reproduction.comparison_output import headline, printed_rows, summary_rows
 from results.reproduction.departures import effects, missing
 from results.reproduction.departures_output import CAPTION, COLUMNS, NOTE, rows_of
-from results.reproduction.replay import replay_grids
+from results.reproduction.replay import replay_tables
 from results.statistics.rank_tests import win_tie_loss
 from results.statistics.write import (
     Section,
@@ -36,7 +35,7 @@ from results.statistics.write import (
 )
 from results.status import failures, missing_remarks
 from results.tables import datasets
-from results.tables.model import Line, Table, TableOptions
+from results.tables.model import TableOptions
 from results.tables.write import build_tables
 from results.vocabulary import SETTINGS
 
@@ -107,15 +106,15 @@ def _context(experiments: Experiments) -> dict[str, Any]:
         "verdicts": from_rows("Verdicts", *summary_rows(comparison)) if len(comparison) else None,
         "verdict_meanings": verdict_meanings(),
         "comparisons": _comparisons(comparison),
-        "replay": [from_rows(*grid) for grid in replay_grids(cells)],
+        "replay": [from_rows(*table) for table in replay_tables(cells)],
         "images": images,
         "statistics": [(s.title, _statistics(s)) for s in sections(experiments)],
         "departures": from_rows(CAPTION, COLUMNS, rows_of(found), [NOTE]) if found else None,
         "not_measured": missing(found),
-        "failures": _frame_grid("Experiments that failed, and why", failed)
+        "failures": _from_frame("Experiments that failed, and why", failed)
         if len(failed)
         else None,
-        "provenance": _frame_grid("What the records were made with", provenance),
+        "provenance": _from_frame("What the records were made with", provenance),
         "warnings": warnings_of(provenance),
     }
 
@@ -155,12 +154,12 @@ def _protocol_options(frame: pd.DataFrame) -> list[tuple[str, str]]:
     return list(dict.fromkeys(shown))
 
 
-def _table1(cells: pd.DataFrame) -> Grid:
+def _table1(cells: pd.DataFrame) -> HtmlTable:
     rows = datasets.build_rows(cells)
     return from_rows(datasets.CAPTION, datasets.COLUMNS, rows, datasets.NOTES)
 
 
-def _comparisons(comparison: pd.DataFrame) -> list[Grid]:
+def _comparisons(comparison: pd.DataFrame) -> list[HtmlTable]:
     if comparison.empty:
         return []
     ran = comparison[comparison["verdict"] != "not run"]
@@ -170,12 +169,12 @@ def _comparisons(comparison: pd.DataFrame) -> list[Grid]:
     ]
 
 
-def _statistics(section: Section) -> list[tuple[str, list[str], list[Grid]]]:
+def _statistics(section: Section) -> list[tuple[str, list[str], list[HtmlTable]]]:
     parts = []
     for comparison in section.comparisons:
-        grids = [from_rows("Ranks, means and intervals", *algorithm_rows(comparison))]
-        grids += [from_rows(title, *rows) for title, rows in pair_tables(comparison)]
-        parts.append((comparison.title, sentences(comparison), grids))
+        tables = [from_rows("Ranks, means and intervals", *algorithm_rows(comparison))]
+        tables += [from_rows(title, *rows) for title, rows in pair_tables(comparison)]
+        parts.append((comparison.title, sentences(comparison), tables))
     wins = from_rows(
         "wins/ties/losses of the row", *square_rows(win_tie_loss(section.values, section.metric))
     )
@@ -183,108 +182,6 @@ def _statistics(section: Section) -> list[tuple[str, list[str], list[Grid]]]:
     return parts
 
 
-def _frame_grid(caption: str, frame: pd.DataFrame) -> Grid:
+def _from_frame(caption: str, frame: pd.DataFrame) -> HtmlTable:
     rows = [[str(value) for value in row] for row in frame.to_numpy()]
     return from_rows(caption, [str(column) for column in frame.columns], rows)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One cell: its text, what it sorts by (empty: goes last), and how it looks."""
-
-    text: str
-    sort: str = ""
-    bold: bool = False
-    css: str = ""
-    span: int = 1
-
-
-@dataclass
-class Grid:
-    """A table of the report.
-
-    Attributes
-    ----------
-    caption : str
-    groups : list of (str, int)
-        Headings over several columns and how many they span; empty if there is one header row.
-    columns : list of str
-    body, foot : list of list of Cell
-        Rows of the foot stay below when the body is sorted.
-    notes : list of str
-    """
-
-    caption: str
-    columns: list[str]
-    groups: list[tuple[str, int]] = field(default_factory=list)
-    body: list[list[Cell]] = field(default_factory=list)
-    foot: list[list[Cell]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-
-_NUMBER = re.compile(r"^[<+]?\s*(-?\d+(?:\.\d+)?)(?:[s†]|\s|$|/)")
-
-
-def sort_key(text: str) -> str:
-    """Return the number that a text starts with, the text itself otherwise; "" for marks.
-
-    Examples
-    --------
-    >>> sort_key("0.665† ± 0.01"), sort_key("+0.020"), sort_key("wilt"), sort_key("--")
-    ('0.665', '0.020', 'wilt', '')
-    """
-    if text in ("NA", "--", "mem", "crash", "err", "no data"):
-        return ""
-    match = _NUMBER.match(text)
-    return match.group(1) if match else text
-
-
-def from_table(table: Table) -> Grid:
-    """Convert a results table: algorithms as column groups, summaries as the foot."""
-    headings = table.metric_headings
-    several = len(table.metrics) > 1
-    grid = Grid(
-        caption=table.caption,
-        columns=["data set"],
-        groups=[("", 1)] if several else [],
-        notes=list(table.notes),
-    )
-    for label in table.algorithms:
-        if several:
-            grid.groups.append((table.heading(label), len(table.metrics)))
-            grid.columns += [headings[metric] for metric in table.metrics]
-        else:
-            grid.columns.append(table.heading(label))
-    for line in table.lines:
-        (grid.body if line.kind == "dataset" else grid.foot).append(_line(table, line))
-    return grid
-
-
-def _line(table: Table, line: Line) -> list[Cell]:
-    row = [Cell(line.heading, line.heading)]
-    for label in table.algorithms:
-        for metric in ("",) if line.spans else table.metrics:
-            entry = table.entry(line, label, metric)
-            row.append(
-                Cell(
-                    entry.plain,
-                    sort_key(entry.plain),
-                    entry.bold,
-                    span=len(table.metrics) if line.spans else 1,
-                )
-            )
-    return row
-
-
-def from_rows(
-    caption: str, columns: Sequence[str], rows: Iterable[Sequence[str]], notes: Iterable[str] = ()
-) -> Grid:
-    """Convert plain rows of text; verdicts get a style of their name."""
-    body = [
-        [Cell(str(text), sort_key(str(text)), css=_css(str(text))) for text in row] for row in rows
-    ]
-    return Grid(caption, list(columns), body=body, notes=list(notes))
-
-
-def _css(text: str) -> str:
-    return text if text in ("differs", "reproduced") else ""

@@ -222,7 +222,7 @@ def readme_block(cells: pd.DataFrame) -> str:
     return "\n".join([headline(table), "", markdown(*summary_rows(table))])
 
 
-def replay_grids(cells: pd.DataFrame) -> list[tuple[str, list[str], list[list[str]]]]:
+def replay_tables(cells: pd.DataFrame) -> list[tuple[str, list[str], list[list[str]]]]:
     """Return caption, columns and rows of the tables of the report; none if nothing was replayed.
 
     The first counts the verdicts, the others hold the values of one setting each.

@@ -146,7 +146,7 @@ def frame_to_tabular(
     )
 
 
-def _cell_text(entry: Entry) -> str:
+def _entry_text(entry: Entry) -> str:
     text = escape(entry.text)
     if entry.flag:
         text += escape(entry.flag)
@@ -173,12 +173,12 @@ def _tabular(table: Table) -> str:
         for label in table.algorithms:
             if line.spans and width > 1:
                 entry = table.entry(line, label, "")
-                text = rf"\textbf{{{_cell_text(entry)}}}" if entry.bold else _cell_text(entry)
+                text = rf"\textbf{{{_entry_text(entry)}}}" if entry.bold else _entry_text(entry)
                 row += [rf"\multicolumn{{{width}}}{{c}}{{{text}}}"] + [_SWALLOWED] * (width - 1)
                 weights += [False] * width
             else:
                 entries = [table.entry(line, label, metric) for metric in table.metrics]
-                row += [_cell_text(entry) for entry in entries]
+                row += [_entry_text(entry) for entry in entries]
                 weights += [entry.bold for entry in entries]
         texts.append(row)
         bold.append(weights)
@@ -240,7 +240,7 @@ def _transposed_tabular(table: Table) -> str:
             for line in table.lines
             for metric in (("",) if line.spans else table.metrics)
         ]
-        texts.append([_cell_text(entry) for entry in entries])
+        texts.append([_entry_text(entry) for entry in entries])
         bold.append([entry.bold for entry in entries])
     index = [escape(table.heading(label)) for label in table.algorithms]
     multi = pd.MultiIndex.from_tuples(columns)

@@ -69,17 +69,17 @@ def table_to_markdown(table: Table) -> str:
 
 def markdown(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table, padded so that it reads well as text; numbers to the right."""
-    body = [[_plain(cell) for cell in row] for row in rows]
+    body = [[_plain(text) for text in row] for row in rows]
     head = [_plain(column) for column in columns]
     widths = [max(len(row[i]) for row in [head, *body]) for i in range(len(head))]
     widths = [max(width, 3) for width in widths]
 
     def line(row: Sequence[str]) -> str:
-        cells = [
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        texts = [
+            text.ljust(width) if i == 0 else text.rjust(width)
+            for i, (text, width) in enumerate(zip(row, widths, strict=True))
         ]
-        return f"| {' | '.join(cells)} |"
+        return f"| {' | '.join(texts)} |"
 
     rule = ["-" * width if i == 0 else "-" * (width - 1) + ":" for i, width in enumerate(widths)]
     return "\n".join([line(head), line(rule), *(line(row) for row in body)])
@@ -101,7 +101,7 @@ def table_to_csv(table: Table) -> str:
             for label in table.algorithms
         ]
         return csv_text(pd.DataFrame(rows, columns=columns))
-    cells = [(label, metric) for label in table.algorithms for metric in table.metrics]
+    places = [(label, metric) for label in table.algorithms for metric in table.metrics]
     rows = [
         [
             line.key,
@@ -109,12 +109,12 @@ def table_to_csv(table: Table) -> str:
                 ""
                 if line.spans and metric != table.metrics[0]
                 else table.entry(line, label, metric).plain
-                for label, metric in cells
+                for label, metric in places
             ),
         ]
         for line in table.lines
     ]
-    columns = ["dataset", *(f"{label} {metric}" for label, metric in cells)]
+    columns = ["dataset", *(f"{label} {metric}" for label, metric in places)]
     return csv_text(pd.DataFrame(rows, columns=columns))
 
 
@@ -124,8 +124,8 @@ def print_table(console: Console, table: Table) -> None:
     console.print(Text(table.caption, style="bold"))
     if table.transposed:
         columns, rows = rows_of(table)
-        cells = [[Text(text, style="bold" if bold else "") for text, bold in row] for row in rows]
-        print_columns(console, columns, cells)
+        texts = [[Text(text, style="bold" if bold else "") for text, bold in row] for row in rows]
+        print_columns(console, columns, texts)
     else:
         for labels in _parts(console, table):
             console.print(_part(table, labels))
@@ -160,40 +160,40 @@ def _two_lines(heading: str) -> str:
 
 def _part(table: Table, labels: list[str]) -> RichTable:
     headings = table.metric_headings
-    grid = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
-    grid.add_column("", no_wrap=True)
+    shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
+    shown.add_column("", no_wrap=True)
     names = {label: _two_lines(table.heading(label)) for label in labels}
     height = max((name.count("\n") for name in names.values()), default=0) + 1
     for label in labels:
         for i, metric in enumerate(table.metrics):
             name = names[label] if i == 0 else ""
             heading = name + "\n" * (height - name.count("\n")) + headings[metric]
-            grid.add_column(heading, justify="left" if i == 0 else "right", no_wrap=True)
+            shown.add_column(heading, justify="left" if i == 0 else "right", no_wrap=True)
     previous: Line | None = None
     for line in table.lines:
         if previous is not None and previous.kind == "dataset" != line.kind:
-            grid.add_section()
-        cells = [Text(line.heading)]
+            shown.add_section()
+        texts = [Text(line.heading)]
         for label in labels:
             for i, metric in enumerate(table.metrics):
                 if line.spans and i:
-                    cells.append(Text(""))
+                    texts.append(Text(""))
                     continue
                 entry = table.entry(line, label, metric)
-                cells.append(Text(entry.plain, style="bold" if entry.bold else ""))
-        grid.add_row(*cells)
+                texts.append(Text(entry.plain, style="bold" if entry.bold else ""))
+        shown.add_row(*texts)
         previous = line
-    return grid
+    return shown
 
 
 def print_columns(
     console: Console, columns: list[str], rows: Iterable[list[Text] | list[str]]
 ) -> None:
     """Print a plain table: headings and rows, the first column to the left."""
-    grid = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for i, column in enumerate(columns):
-        grid.add_column(Text(column), justify="left" if i == 0 else "right", overflow="fold")
+        shown.add_column(Text(column), justify="left" if i == 0 else "right", overflow="fold")
     for row in rows:
         # A name in square brackets is a name, not rich's markup.
-        grid.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
-    console.print(grid)
+        shown.add_row(*(Text(text) if isinstance(text, str) else text for text in row))
+    console.print(shown)

@@ -16,8 +16,8 @@ from results.reproduction.replay import (
     headline,
     readme_block,
     replay_block,
-    replay_grids,
     replay_table,
+    replay_tables,
     summary_rows,
     verdict,
 )
@@ -96,14 +96,14 @@ def test_blocks_show_counts_and_both_numbers():
 
 
 def test_grids_of_the_report_are_a_summary_and_one_per_setting():
-    assert replay_grids(NONE) == []
+    assert replay_tables(NONE) == []
     made = cells(
         [
             ("novelty", "arrhythmia", "ocsvm", 0.92196, 0.63914, 10),
             ("outlier", "arrhythmia", "ocsvm", 0.91599, 0.63001, 10),
         ]
     )
-    (caption, columns, rows), *values = replay_grids(made)
+    (caption, columns, rows), *values = replay_tables(made)
     assert caption == headline(replay_table(made))
     assert (columns, rows) == summary_rows(replay_table(made))
     assert [title for title, *_ in values] == ["Novelty detection", "Outlier detection"]

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from results.records.frame import from_records
-from results.report.build import build_report, sort_key
+from results.report.build import build_report
+from results.report.html_table import sort_key
 from tests.results.support import make_record, with_curves
 
 CHROMIUM = next(
