@@ -67,7 +67,7 @@ def find_searched(
     depth: int,
     key: np.uint64,
     n_constants: int,
-) -> tuple[int, bool, int]:
+) -> tuple[np.intp, bool, int]:
     """Find features that are not constant in the node, until they are enough or all are known.
 
     Returns
@@ -83,10 +83,10 @@ def find_searched(
     are_drawn = (
         members is not None or weights is not None or d - n_constants > parameters.n_features_node
     )
-    n_searched, n_seen = 0, 0
+    n_searched, n_seen = np.intp(0), 0
     state = key
     while n_seen < d and n_searched < parameters.n_features_node:
-        j = n_seen
+        j = features.candidates[n_seen]
         if are_drawn:
             state, j = _draw(features, state, n_seen)
         n_seen += 1
