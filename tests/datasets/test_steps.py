@@ -103,6 +103,25 @@ def test_no_cut_trains_and_tests_on_all():
     assert sorted(train) == np.flatnonzero(made.y == 0).tolist()
 
 
+def test_a_benchmark_without_a_test_part_ranks_the_rows_as_the_file_has_them():
+    """Of neighbours at the same distance the first ones count, so that the order does."""
+    made = dataset(30, 5)
+    protocol = {
+        "name": "whole_table",
+        "cut": {"kind": "none"},
+        "train_anomalies": "kept",
+        "test_rows": "all",
+        "scaling": {"kind": "minmax", "fitted_on": "all"},
+        "generator": {"kind": "legacy"},
+        "seeds": [0],
+        "metrics": ["roc_auc"],
+    }
+    split = split_of(made, OUTLIER, protocol)
+    np.testing.assert_array_equal(split.X_train, split.X_test)
+    np.testing.assert_array_equal(split.y_test, made.y)
+    np.testing.assert_allclose(split.X_test, MinMaxScaler().fit_transform(made.X))
+
+
 def test_distinct_rows_stay_once():
     made = dataset(30, 6)
     double = Dataset(
