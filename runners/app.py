@@ -83,8 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
     # Hydra's parser wants flags before overrides; its users do not.
-    flags_first = sorted(given, key=lambda argument: argument not in ("-m", "--multirun"))
-    sys.argv[1:] = [_added(argument) for argument in flags_first]
+    flags = _flags(given)
+    rest = [argument for argument, flag in zip(given, flags, strict=True) if not flag]
+    sys.argv[1:] = [*filter(None, flags), *map(_added, rest)]
     # Jobs of other launchers, and whatever else starts Python, find the checkout.
     path = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(p for p in (str(ROOT), *path) if p))
@@ -110,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 @contextlib.contextmanager
 def said_in_words(arguments: Sequence[str]) -> Iterator[None]:
     """Check a command line, and turn what Hydra finds wrong with it into a `Misuse`."""
-    flags = _flags(arguments)
+    flags = list(filter(None, _flags(arguments)))
     try:
         _check_options(flags)
         folders = own_folders(flags, parse_overrides([a for a in arguments if a not in flags]))
@@ -140,7 +141,7 @@ def _listed() -> str:
 
 
 def _flags(arguments: Sequence[str]) -> list[str]:
-    """Return the options among the arguments, and the values that follow options."""
+    """Return each argument that is an option or follows one as its value, and ``""`` for others."""
     flags: list[str] = []
     for argument in arguments:
         before = flags[-1] if flags else ""
@@ -149,7 +150,7 @@ def _flags(arguments: Sequence[str]) -> list[str]:
             flags.append(argument)
         else:
             flags.append("")
-    return [flag for flag in flags if flag]
+    return flags
 
 
 _PLAIN = re.compile(r"\w+(\.\w+)*=", re.ASCII)

@@ -17,8 +17,10 @@ def test_a_sweep_is_one_grid(composed):
     assert len({cell.key(0) for cell in cells}) == 8
 
 
-def test_the_flag_for_a_sweep_may_stand_anywhere(composed):
+def test_flags_may_stand_anywhere(composed):
     assert len(composed("dataset=pima,wilt", "-m", "algorithm=lof")) == 2
+    cells = composed("dataset=pima", "--config-name", "config", "algorithm=lof", "timeout=7")
+    assert [(cell.algorithm, cell.config["timeout"]) for cell in cells] == [("lof", 7)]
 
 
 def test_every_data_set_but_the_template(composed):
