@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.faults.sandbox import Findings, Sandbox, read_only_checkout, remount, tmpfs
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from results.records.pack import pack
+from tests.faults.sandbox import Findings, Sandbox, remount, tmpfs
 
 _ODD = (
     {"config": None},
@@ -134,32 +139,6 @@ def shadowed_name(folder: Path) -> Findings:
     return _refused(folder / "grid", search, words=[str(path), "conf/dataset/pima.yaml"])
 
 
-def checkout_read_only(folder: Path) -> Findings:
-    """Run from a checkout that cannot be written to, without a home; kernels go elsewhere."""
-    sandbox, findings = Sandbox(folder / "grid"), Findings()
-    temporary = folder / "tmp"
-    temporary.mkdir()
-    sandbox.root = folder / "checkout"
-    sandbox.environment = {
-        "HOME": "/proc/none",  # where not even root can make a folder
-        "XDG_CACHE_HOME": "/proc/none",
-        "NUMBA_CACHE_DIR": "",
-        "TMPDIR": str(temporary),
-    }
-    with read_only_checkout(sandbox.root):
-        # Every kernel is compiled.
-        options = ("algorithm=iforest", "n_splits=2", "runner.preparation_timeout=3600")
-        finished = sandbox.run(*options, n_jobs=1)
-        findings.check("exit", finished.status, 0)
-        said = finished.output.count("NUMBA_CACHE_DIR")
-        findings.check("advice given", said, 1)
-        findings.check("records", dict(sandbox.statuses()), {"ok": 2})
-        kept = len(list(temporary.glob("ocrf-kernels-*/*/*.nbc")))
-        findings.require(kept > 0, "kernels kept elsewhere", f"no kernels: {finished.output}")
-        findings.check("processes left", sandbox.left_behind(), 0)
-    return findings
-
-
 _OWN = """
 from tests.faults.detectors import Healthy
 
@@ -190,3 +169,63 @@ def edited_code(folder: Path) -> Findings:
     findings.require(flipped, "all scores are the new code's", f"mixed: {means}")
     findings.check("processes left", sandbox.left_behind(), 0)
     return findings
+
+
+def replaced_data(folder: Path) -> Findings:
+    """Replace a file of data between two runs; no experiment on the old one is left in tables."""
+    sandbox, findings = Sandbox(folder), Findings()
+    sandbox.run("algorithm=healthy", "n_splits=2", n_jobs=1)
+    lines = sandbox.data.read_text().splitlines()
+    sandbox.data.write_text("\n".join(lines[:-1]) + "\n")
+    finished = sandbox.run("algorithm=healthy", "n_splits=3", n_jobs=1)
+    findings.check("exit", finished.status, 0)
+    findings.check("kept", finished.number("skipped as done before,"), 0)
+    tables = sandbox.results("tables")
+    said = "left out 2 experiments on an earlier version of the file" in tables.output
+    findings.require(said, "left out of tables", f"not said: {tables.output}")
+    findings.check("processes left", sandbox.left_behind(), 0)
+    return findings
+
+
+def hostile_pack(folder: Path) -> Findings:
+    """Damage the records of a pack; what is wrong is named, and nothing is written elsewhere."""
+    around, folder = folder, folder / "one" / "two"
+    sandbox, findings = Sandbox(folder), Findings()
+    sandbox.run("algorithm=healthy", "n_splits=2", n_jobs=1)
+    [whole, _] = sandbox.records()
+    packed = folder / "pack.parquet"
+    pack([whole], packed)
+    table = pq.read_table(packed)
+    [row] = table.to_pylist()
+    plain = json.loads(row["record"])
+    bomb = b"\x02" + zlib.compress(bytes(100 << 20), 9)
+    rows = [row | {"record": json.dumps(plain | odd)} for odd in _HOSTILE]
+    rows += [row | {"curve_roc": bomb}, row | {"record": " " * (100 << 20)}, row]
+    pq.write_table(pa.Table.from_pylist(rows, table.schema), packed)
+    for command in ("tables", "status"):
+        read = sandbox.results(command, "--records", str(packed))
+        findings.check(f"{command}: exit", read.status, 0)
+        findings.check("named", read.output.count("left out, unreadable"), len(rows) - 1)
+    store = sandbox.output / "unpacked"
+    done = sandbox.results("unpack", str(packed), "--records", str(store))
+    findings.check("unpack: exit", done.status, 0)
+    findings.check("unpacked", len(list(store.rglob("*.json"))), 1)
+    beyond = [path for path in around.rglob("*.json") if folder not in path.parents]
+    findings.check("written elsewhere", beyond, [])
+    return findings
+
+
+_HOSTILE = (
+    {"seed": "/../../../x"},
+    {"dataset": "../x"},
+    {"metrics": {"roc_auc": float("nan")}},
+    {"metrics": {"roc_auc": float("inf")}},
+    {"dataset": "caf\udce9"},
+    {"counts": []},
+    {"config": {"protocol": {"metrics": ["no_such"]}}},
+)
+
+
+def names_not_utf8(folder: Path) -> Findings:
+    """Give a data set a name with a byte that is not UTF-8; nothing is run."""
+    return _refused(folder, 'dataset.name="caf\udce9"', words=["'caf\\udce9' holds"])

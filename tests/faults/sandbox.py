@@ -44,6 +44,7 @@ class Sandbox:
         self.path: Path | None = None  # a folder from which detectors are imported
         self.root = ROOT
         self.environment: dict[str, str] = {}
+        self.prefix: list[str] = []  # of the command: who runs it
         folder.mkdir(parents=True, exist_ok=True)
         rng = np.random.default_rng(0)
         X = rng.standard_normal((_N_ROWS, 3))
@@ -69,7 +70,7 @@ class Sandbox:
             environment["OCRF_MENDED"] = "1"
         jobs = [] if n_jobs is None else [f"runner.n_jobs={n_jobs}"]
         command = [
-            *(sys.executable, "-m", "runners", "--config-dir", str(CONF), "-m"),
+            *(*self.prefix, sys.executable, "-m", "runners", "--config-dir", str(CONF), "-m"),
             *("dataset=custom", f"data.path={self.data}", "data.target=label"),
             *("data.anomalies=[odd]", "protocol=clean", "runner.progress=plain"),
             *(f"output={self.output}", *jobs, *overrides),
@@ -86,6 +87,14 @@ class Sandbox:
     def run(self, *overrides: str, mended: bool = False, n_jobs: int | None = 2) -> Finished:
         """Run a sweep to its end."""
         return self.finish(self.start(*overrides, mended=mended, n_jobs=n_jobs))
+
+    def results(self, *arguments: str) -> Finished:
+        """Run a command of `results` on this folder's records, or on those that it names."""
+        command = [sys.executable, "-m", "results", *arguments, "--output", str(self.output)]
+        done = subprocess.run(
+            command, cwd=self.root, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        return Finished(done.returncode, done.stdout)
 
     def finish(self, process: subprocess.Popen[str]) -> Finished:
         """Wait for a sweep to end; one that hangs is killed, and its exit status says so."""

@@ -8,15 +8,23 @@ from pathlib import Path
 from typing import Final
 
 from tests.faults.files import (
-    checkout_read_only,
     disk_full,
     edited_code,
+    hostile_pack,
     missing_class,
+    names_not_utf8,
     records_damaged,
+    replaced_data,
     shadowed_name,
     store_read_only,
     text_column,
     two_runs,
+)
+from tests.faults.places import (
+    another_user,
+    checkout_read_only,
+    disk_full_for_results,
+    no_cache,
 )
 from tests.faults.processes import (
     dask_worker_killed,
@@ -148,12 +156,18 @@ SCENARIOS: Final[Mapping[str, tuple[str, Callable[[Path], Findings]]]] = {
     "SIGTERM": ("ends now, exit 143", terminated),
     "full disk": ("stops with a message, exit 3", disk_full),
     "read-only store": ("does not begin, exit 2", store_read_only),
+    "full disk for results": ("names the file, exit 2", disk_full_for_results),
     "read-only checkout": ("runs, with one advice", checkout_read_only),
+    "no cache of kernels": ("runs, with one advice", no_cache),
+    "another user": ("runs", another_user),
     "two runs at once": ("each experiment run once", two_runs),
     "damaged records": ("named, and run again", records_damaged),
     "stopped worker": ("the run goes on", zygote_stopped),
+    "hostile pack": ("named, and left out", hostile_pack),
     "edited code": ("run again", edited_code),
+    "replaced data": ("run again", replaced_data),
     "missing class": ("does not begin, exit 2", missing_class),
     "column of text": ("does not begin, exit 2", text_column),
     "shadowed name": ("does not begin, exit 2", shadowed_name),
+    "name that is not UTF-8": ("does not begin, exit 2", names_not_utf8),
 }

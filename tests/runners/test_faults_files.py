@@ -1,4 +1,7 @@
-"""Runs whose files are full, damaged, shared, edited or wrong."""
+"""Runs whose files are full, damaged, shared, edited or wrong.
+
+These are the cheap ones, and those whose parts no other test looks at: `make faults` goes through all.
+"""
 
 import pytest
 
