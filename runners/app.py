@@ -127,7 +127,23 @@ def said_in_words(arguments: Sequence[str]) -> Iterator[None]:
         raise Misuse(str(error)) from error
 
 
+# Of these Hydra does one at a time.
+_ACTIONS = {
+    "-m": "--multirun",
+    "-r": "--run",
+    "-c": "--cfg",
+    "-i": "--info",
+    "-sc": "--shell-completion",
+}
+
+
 def _check_options(flags: Sequence[str]) -> None:
+    options = [flag.partition("=")[0] for flag in flags]
+    actions = {_ACTIONS.get(option, option) for option in options} & {*_ACTIONS.values()}
+    if len(actions) > 1:
+        raise UsageError(
+            f"{' and '.join(sorted(actions))} exclude each other: leave out all but one"
+        )
     for flag in flags:
         option = flag.partition("=")[0]
         if option.startswith("-") and option not in _OPTIONS:

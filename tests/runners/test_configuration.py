@@ -111,6 +111,7 @@ def test_what_needs_quotes_is_refused_with_quotes_that_work(refusal, argument, s
         ("--multi", "there is no option --multi; did you mean --multirun?"),
         ("--config_dir=x", "there is no option --config_dir; did you mean --config-dir"),
         ("-x", "there is no option -x. The options are --config-dir"),
+        ("--info=all --cfg=job", "--cfg and --info exclude each other"),
         ("--config-name=x", "Cannot find primary config 'x'"),
         ("data.target=${nowhere}", "Interpolation key 'nowhere' not found"),
     ],
