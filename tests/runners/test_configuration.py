@@ -111,13 +111,17 @@ def test_what_needs_quotes_is_refused_with_quotes_that_work(refusal, argument, s
         ("--multi", "there is no option --multi; did you mean --multirun?"),
         ("--config_dir=x", "there is no option --config_dir; did you mean --config-dir"),
         ("-x", "there is no option -x. The options are --config-dir"),
-        ("--info=all --cfg=job", "--cfg and --info exclude each other"),
         ("--config-name=x", "Cannot find primary config 'x'"),
         ("data.target=${nowhere}", "Interpolation key 'nowhere' not found"),
     ],
 )
 def test_what_hydra_cannot_read_is_said_in_one_line(refusal, argument, words):
     assert words in refusal(argument)
+
+
+@pytest.mark.parametrize("options", ["-m --cfg job", "-c job --multirun", "-r -m", "-i -m"])
+def test_options_that_exclude_each_other_are_said_in_one_line(refusal, options):
+    assert "exclude each other" in refusal("dataset=pima", *options.split())
 
 
 @pytest.mark.parametrize("values", ["40685,40686", "pima,3"])
