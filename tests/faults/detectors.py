@@ -1,7 +1,8 @@
 """Detectors that misbehave, each in one way, until the environment says that they are mended.
 
 The variable ``OCRF_MENDED`` turns every one of them into a well-behaved detector, so that a rerun
-can show that a grid is completed after its cause of failure has gone.
+can show that a grid is completed after its cause of failure has gone. It names a file that says so
+by being there: workers have the environment that they were started with.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
+def _mended() -> bool:
+    return os.path.exists(os.environ.get("OCRF_MENDED", ""))
+
+
 class Healthy:
     """The distance to the training mean, negated. With `seconds` of sleep in fit."""
 
@@ -34,7 +39,7 @@ class Healthy:
             descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
             os.write(descriptor, f"{type(self).__name__}\n".encode())
             os.close(descriptor)
-        if "OCRF_MENDED" not in os.environ:
+        if not _mended():
             time.sleep(self.seconds)
             self.misbehave()
         self.mean_ = X.mean(axis=0)
@@ -43,7 +48,7 @@ class Healthy:
     def score_samples(self, X: Array) -> Array:
         """Score points."""
         scores = -np.linalg.norm(X - self.mean_, axis=1)
-        return scores if "OCRF_MENDED" in os.environ else self.spoil(scores)
+        return scores if _mended() else self.spoil(scores)
 
     def misbehave(self) -> None:
         """Do what a detector must not do."""

@@ -56,6 +56,15 @@ class Sandbox:
         ]
         self.data.write_text("\n".join(["a,b,c,label", *rows]) + "\n")
 
+    def arguments(self, *overrides: str) -> list[str]:
+        """Return the arguments of a sweep over this folder's data."""
+        return [
+            *("--config-dir", str(CONF), "-m"),
+            *("dataset=custom", f"data.path={self.data}", "data.target=label"),
+            *("data.anomalies=[odd]", "protocol=clean", "runner.progress=plain"),
+            *(f"output={self.output}", *overrides),
+        ]
+
     def start(
         self, *overrides: str, mended: bool = False, n_jobs: int | None = 2
     ) -> subprocess.Popen[str]:
@@ -67,16 +76,10 @@ class Sandbox:
             path = os.environ.get("PYTHONPATH", "")
             environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(self.path), path]))
         if mended:
-            environment["OCRF_MENDED"] = "1"
+            environment["OCRF_MENDED"] = str(self.data)
         jobs = [] if n_jobs is None else [f"runner.n_jobs={n_jobs}"]
-        command = [
-            *(*self.prefix, sys.executable, "-m", "runners", "--config-dir", str(CONF), "-m"),
-            *("dataset=custom", f"data.path={self.data}", "data.target=label"),
-            *("data.anomalies=[odd]", "protocol=clean", "runner.progress=plain"),
-            *(f"output={self.output}", *jobs, *overrides),
-        ]
         return subprocess.Popen(
-            command,
+            [*self.prefix, sys.executable, "-m", "runners", *self.arguments(*jobs, *overrides)],
             cwd=self.root,
             env=environment,
             stdout=subprocess.PIPE,

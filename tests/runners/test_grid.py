@@ -19,21 +19,21 @@ FOREST = "sklearn.ensemble.IsolationForest"
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _close_workers():
-    yield
-    POOL.close()
+def mending(tmp_path_factory):
+    """Return the file that mends all detectors, of which the workers of this module know."""
+    file = tmp_path_factory.mktemp("mended") / "mended"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OCRF_MENDED", str(file))
+        POOL.close()  # workers have the environment that they were started with
+        yield file
+        POOL.close()
 
 
 @pytest.fixture
-def mended(monkeypatch):
+def mended(mending):
     """Return a function that mends all detectors."""
-
-    def mend():
-        monkeypatch.setenv("OCRF_MENDED", "1")
-        POOL.close()  # workers have the environment that they were started with
-
-    yield mend
-    POOL.close()
+    yield mending.touch
+    mending.unlink()
 
 
 def store_of(cell):

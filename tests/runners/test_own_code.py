@@ -194,6 +194,12 @@ def test_the_same_code_has_the_same_digest_elsewhere(folder, tmp_path, monkeypat
     assert own_code(["own_main.Mine"]) == here
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _close_workers():
+    yield
+    POOL.close()
+
+
 @pytest.fixture
 def _no_workers():
     POOL.close()
@@ -250,7 +256,6 @@ def test_code_that_is_edited_while_the_grid_runs_is_no_result(folder, make_cell)
     assert run_grid([make_cell("own_main.Mine", n_splits=2, name="mine")]).statuses == {"ok": 2}
 
 
-@pytest.mark.usefixtures("_no_workers")
 def test_everything_is_run_again_on_request(make_cell):
     cell = make_cell(n_splits=2)
     run_grid([cell])
@@ -264,7 +269,6 @@ def test_everything_is_run_again_on_request(make_cell):
     assert second.provenance["finished"] > first.provenance["finished"]
 
 
-@pytest.mark.usefixtures("_no_workers")
 def test_a_timeout_of_an_earlier_run_skips_nothing_that_is_run_again(make_cell):
     cell = make_cell("Naps", n_splits=2, timeout=0.2)
     cell.config["algorithm"]["fit_seconds"] = 0.3

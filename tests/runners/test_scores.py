@@ -6,7 +6,7 @@ import pytest
 
 from results.metrics import evaluate
 from results.records.store import RecordStore
-from runners import scores
+from runners import app, scores
 from runners.detectors import DetectorError
 from runners.grid import run_grid
 from runners.isolation.pool import POOL
@@ -106,8 +106,8 @@ def test_histogram_of_kept_scores_through_the_command_line(tmp_path):
     from results.cli import main
 
     sandbox = Sandbox(tmp_path)
-    finished = sandbox.run("algorithm=iforest", "n_splits=1", "runner.keep_scores=true", n_jobs=1)
-    assert finished.status == 0, finished.output
+    overrides = ("algorithm=iforest", "n_splits=1", "runner.keep_scores=true", "runner.n_jobs=1")
+    assert app.main(sandbox.arguments(*overrides)) == 0
     [file] = (sandbox.output / "scores").rglob("*.parquet")
     assert main(["histogram", str(file), "--output", str(sandbox.output)]) == 0
     assert list((sandbox.output / "figures").rglob("*.pdf"))
