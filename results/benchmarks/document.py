@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
 from results.ablations.document import summary_markdown
 from results.ablations.effects import JUDGED_BY, Effects, effects
-from results.ablations.studies import STUDIES
+from results.ablations.studies import STUDIES, Study
 from results.aggregate import make_cells
 from results.benchmarks.duels import duels, duels_markdown
 from results.benchmarks.exact import exact_markdown
@@ -63,9 +64,7 @@ def write_benchmarks(
                 blocks[f"exact_{name}"] = exact_markdown(part, publication, setting)
     found = duels(cells)
     blocks["duels"] = duels_markdown(found) if len(found) else _NOTHING
-    results = {
-        study: [part for part in effects(frame, study) if _varied(part)] for study in STUDIES
-    }
+    results = parameter_effects(frame)
     parts = [
         f"{study.title}:\n\n{summary_markdown(part)}"
         for study, own in results.items()
@@ -85,19 +84,30 @@ def write_benchmarks(
     output.write(file.resolve() if file else "BENCHMARKS.md", text)
 
 
-def _varied(part: Effects) -> bool:
-    """Whether a study was run, and not only what other studies have in common with it.
+def parameter_effects(frame: pd.DataFrame) -> dict[Study, list[Effects]]:
+    """Return the effects of the studies that vary a parameter alone, and were run here.
 
-    The levels must vary a parameter alone: of combinations, other studies hold a few.
+    Of a study of several parameters, those that have a study of their own stay as referenced: of
+    combinations, the records hold only what studies have in common.
     """
-    levels = part.means[JUDGED_BY[0]].columns
-    changed = {len(part.study.describe(level).split(", ")) for level in levels}
-    return len(levels) > 2 and changed == {1} and len(_parameters(part)) == 1
+    apart = {name for study in STUDIES if len(study.values) == 1 for name in study.values}
+    results = {}
+    for study in STUDIES:
+        own = {n: v for n, v in study.values.items() if len(study.values) == 1 or n not in apart}
+        alone = replace(study, values=own)
+        results[alone] = [part for part in effects(frame, alone) if _varied(part)]
+    return results
 
 
-def _parameters(part: Effects) -> set[str]:
+def _varied(part: Effects) -> bool:
+    """Whether there are two levels at least beside the reference, all of one parameter."""
     levels = part.means[JUDGED_BY[0]].columns.drop(part.study.reference)
-    return {part.study.describe(level).partition("=")[0] for level in levels}
+    changed = [part.study.describe(level).split(", ") for level in levels]
+    return (
+        len(levels) > 1
+        and all(len(names) == 1 for names in changed)
+        and len({names[0].partition("=")[0] for names in changed}) == 1
+    )
 
 
 def skeleton(names: list[str]) -> str:

@@ -10,7 +10,7 @@ import pytest
 from results.ablations.effects import effects
 from results.ablations.studies import STUDIES
 from results.aggregate import make_cells
-from results.benchmarks.document import FILE
+from results.benchmarks.document import FILE, parameter_effects
 from results.benchmarks.duels import duels
 from results.benchmarks.halves import judge_all
 from results.benchmarks.placing import pair_tests
@@ -105,8 +105,8 @@ def test_against_isolation_forest(cells):
 
 def test_gamma_is_chosen_by_either_half(experiments, cells):
     assert says("gamma = 0.03 is chosen by either half of the data sets")
-    results = {study: effects(experiments, study) for study in STUDIES}
-    judged = [c for c in judge_all(results) if c.protocol in ("adbench", "dte2024_semi")]
+    judged = judge_all(parameter_effects(experiments))
+    assert {c.protocol for c in judged} == {"adbench", "dte2024_semi"}
     by_ap = [c for c in judged if (c.protocol, c.metric) == ("adbench", "average_precision")]
     assert [c.level for c in by_ap] == ["gamma=0.03"] * 2
     assert all(c.gains.mean() > 0.9 * c.gain_there for c in by_ap)
@@ -141,3 +141,29 @@ def test_no_property_says_where_it_wins(cells):
     own = table[table["trait"] == "clustered_share"]
     assert own["protocol"].nunique() == 5
     assert (own["rho"] < 0).all()
+
+
+def test_of_depth_sub_sample_and_scoring_one_level_differs(experiments):
+    found = {study.name: own for study, own in parameter_effects(experiments).items()}
+    parts = [part for name in ("depth", "subsample", "scoring") for part in found[name]]
+    assert says("These three were not varied in novelty detection")
+    assert {part.protocol for part in parts} == {"adbench"}
+    assert says("for depth, sub-sample and scoring with the first of them")
+    assert all((part.n_splits == 1).all() for part in parts)
+    assert says("Of depth, sub-sample and scoring one level differs beyond doubt, and it is worse")
+    told = [
+        (part.study.name, row["level"], row["difference"] < 0)
+        for part in parts
+        for row in part.summary[part.summary["p_holm"] < 0.05].to_dict("records")
+    ]
+    assert told == [("subsample", "1", True)] * 2
+    seconds = {part.study.name: part.seconds for part in parts}
+    assert says("lose by both metrics and take three times as long")
+    assert 2.7 < seconds["subsample"]["1"] < 3.5
+    assert says("take nearly as much longer and change nothing")
+    assert 2.4 < seconds["depth"]["unbounded"] < seconds["subsample"]["1"]
+    assert says("Neither of the two densities is better than the depth score")
+    (scoring,) = found["scoring"]
+    assert (scoring.summary["difference"].dropna() < 0).all()
+    assert says("nor gamma beyond 0.03 and 3")
+    assert {part.means["roc_auc"].shape[1] for part in found["gamma"]} == {5}
