@@ -325,6 +325,10 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         # Parameters that were set meanwhile wait for the next fit.
         self.__dict__ = fitted | kept
 
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        resolve_gamma(self.gamma)
+
     def _fit(self, X: Any, sample_weight: Any, earlier: Earlier | None) -> None:
         """Grow the forest in an estimator that no other thread sees."""
         self._validate_params()
@@ -451,10 +455,13 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         Returns
         -------
         scores : float64 array of shape (n_samples,)
-            ``score_samples(X) - offset_``.
+            ``score_samples(X) - offset_``, and 0 where that is only the rounding error of a mean
+            over the trees: a score that equals the threshold is an inlier's.
         """
         forest = self._snapshot()
-        return forest._score(X) - forest.offset_
+        scores = forest._score(X) - forest.offset_
+        rounding = forest.gammas_.size * np.finfo(np.float64).eps * max(1.0, abs(forest.offset_))
+        return np.where(np.abs(scores) <= rounding, 0.0, scores)
 
     def predict(self, X: Any) -> np.ndarray:
         """Label inliers as 1 and outliers as -1.

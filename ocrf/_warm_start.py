@@ -92,6 +92,13 @@ def grown_with(forest: Any, X: np.ndarray, weights: np.ndarray | None) -> dict[s
     }
 
 
+def _shown(value: Any) -> str:
+    """Return a value as it may have been given: one gamma is kept as a range of no length."""
+    if isinstance(value, tuple) and value[0] == value[1]:
+        return repr(value[0])
+    return repr(value)
+
+
 def refuse_changes(before: dict[str, dict[str, Any]], now: dict[str, dict[str, Any]]) -> None:
     """Raise ValueError if the trees of two fits cannot be those of one, and say what has changed.
 
@@ -103,7 +110,7 @@ def refuse_changes(before: dict[str, dict[str, Any]], now: dict[str, dict[str, A
             changed = changed[:1]
         if changed:
             what = ", ".join(
-                f"{name} (from {values[name]!r} to {now[kind][name]!r})"
+                f"{name} (from {_shown(values[name])} to {_shown(now[kind][name])})"
                 if name != "the data or their weights"
                 else name
                 for name in changed

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import inspect
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,33 @@ def build(algorithm: Mapping[str, Any], random_state: int, n_jobs: int = 1) -> A
         OmegaConf.create({"_target_": target, **seeded}), **extra, _convert_="all"
     )
     return _seeded(detector, random_state)
+
+
+# Libraries whose detectors cannot call the project's kernels, and our adapter of one of them.
+_WITHOUT_KERNELS = ("sklearn.", "pyod.", "numpy.", "scipy.", "baselines.PyODDetector")
+
+
+def kernel_packages(algorithm: Mapping[str, Any]) -> frozenset[str]:
+    """Return the project's packages whose kernels a detector may call.
+
+    A class that is not known here may call any of them.
+    """
+    targets = [t for t in _targets(algorithm) if not t.startswith(_WITHOUT_KERNELS)]
+    ours = {t.split(".")[0] for t in targets} & {"ocrf", "baselines"}
+    if len([t for t in targets if t.split(".")[0] in ours]) < len(targets):
+        ours = {"ocrf", "baselines"}
+    return frozenset(ours)
+
+
+def _targets(value: Any) -> Iterator[str]:
+    """Yield every class that a part of a configuration names."""
+    if isinstance(value, Mapping):
+        if isinstance(target := value.get("_target_"), str):
+            yield target
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for item in value:
+            yield from _targets(item)
 
 
 def warm_up(algorithm: Mapping[str, Any]) -> None:
@@ -157,6 +184,22 @@ def check_methods(detector: Any) -> None:
     for name in ("fit", "score_samples"):
         if not callable(getattr(detector, name, None)):
             raise DetectorError(f"{type(detector).__name__} has no method {name}")
+
+
+def check_parameters(detector: Any) -> None:
+    """Validate the parameters of scikit-learn's kind of estimators, nested ones too, before a fit.
+
+    Raises
+    ------
+    ValueError
+        As `fit` would raise it.
+    """
+    parts = [detector]
+    if hasattr(detector, "get_params"):
+        parts += detector.get_params(deep=True).values()
+    for part in parts:
+        if hasattr(part, "_parameter_constraints") and not isinstance(part, type):
+            part._validate_params()
 
 
 def asks_for_labels(detector: Any) -> bool:

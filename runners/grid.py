@@ -18,6 +18,7 @@ from joblib import Parallel, cpu_count, delayed, parallel_config
 
 from results.records.statuses import FAILED_STATUSES
 from results.records.store import RecordStore
+from runners.detectors import kernel_packages
 from runners.experiment import Cell, Experiment
 from runners.gridfile import describe
 from runners.isolation.pool import POOL
@@ -170,10 +171,12 @@ class _Grid:
 
         def explain() -> None:
             if local and not POOL.started and not self._ending():
-                self.progress.say(
-                    "the workers are starting; in a fresh checkout they compile the kernels first, "
-                    "which takes a minute"
+                compiling = (
+                    "; in a fresh checkout they compile the kernels first, which takes a minute"
+                    if any(kernel_packages(e.cell.config["algorithm"]) for e in self.plan.todo)
+                    else ""
                 )
+                self.progress.say(f"the workers are starting{compiling}")
 
         local = self.settings["backend"] == "threads" and bool(self.plan.todo)
         timer = threading.Timer(_SLOW_START_SECONDS, explain)

@@ -155,6 +155,8 @@ def standings_block(cells: pd.DataFrame) -> str:
             "",
             "Values in per cent. Place: by mean rank among the printed columns, over the data sets "
             "that all have. Difference, wins/ties/losses and p (Wilcoxon's signed-rank test over "
-            "data sets): against isolation forest as printed. Holm: over the rows of this table.",
+            "data sets): against isolation forest as printed. Holm: over the rows of this table. "
+            "OneClassRF (text): the defaults of `OneClassRF()`; OneClassRF: as the paper's tables "
+            'were made, with `max_features_node=None, out_of_bounds="maximal"`.',
         ]
     )

@@ -95,7 +95,15 @@ class Failed:
 
 @dataclass(frozen=True)
 class WarmUp:
-    """Ask the zygote to compile the kernels, or to load them from numba's cache."""
+    """Ask the zygote to compile kernels, or to load them from numba's cache.
+
+    Attributes
+    ----------
+    packages : frozenset of str
+        Whose kernels.
+    """
+
+    packages: frozenset[str]
 
 
 @dataclass(frozen=True)

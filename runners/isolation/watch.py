@@ -30,11 +30,22 @@ class AbortedError(Exception):
 
 @dataclass
 class Holder:
-    """The process that has loaded a data set and forks experiments: its socket, pid and bytes."""
+    """The process that has loaded a data set and forks experiments.
+
+    Attributes
+    ----------
+    end : socket
+    pid : int
+    size : int
+        Bytes of the data set.
+    packages : frozenset of str
+        Packages whose kernels were compiled before it was forked.
+    """
 
     end: socket.socket
     pid: int
     size: int = 0
+    packages: frozenset[str] = frozenset()
 
 
 class Watch:

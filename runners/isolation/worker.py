@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 
+from runners import detectors
 from runners.experiment import Experiment, Limits
 from runners.isolation import messages
 from runners.isolation.messages import Check, Checked, Hello, Hold, Load, Loaded, NoData, Result
@@ -34,8 +35,8 @@ class Worker:
 
     @property
     def started(self) -> bool:
-        """Whether the zygote has imported everything and compiled the kernels."""
-        return self.zygote.warm
+        """Whether the zygote has imported everything and compiled what its experiments need."""
+        return self.zygote.warm is not None
 
     def has(self, data_key: str) -> bool:
         """Whether a data set is loaded here."""
@@ -72,7 +73,6 @@ class Worker:
             return look()
 
         try:
-            self.zygote.wait_until_warm(limits, look)
             holder = self._holder(experiment, limits, look)
             if isinstance(holder, Result):
                 return holder
@@ -133,9 +133,14 @@ class Worker:
     ) -> Holder | Result:
         """Return the holder of the experiment's data, or the result if they cannot be loaded."""
         key = experiment.cell.data_key
+        packages = detectors.kernel_packages(experiment.cell.config["algorithm"])
+        self.zygote.wait_until_warm(packages, limits, look)
         if key in self._holders:
-            self._holders.move_to_end(key)
-            return self._holders[key]
+            if packages <= self._holders[key].packages:
+                self._holders.move_to_end(key)
+                return self._holders[key]
+            # It was forked before these kernels were compiled.
+            self.forget(self._holders[key])
         if key in self._without_data:
             return self._without_data[key]
         loaded = self._load(experiment, limits, look)
@@ -164,7 +169,7 @@ class Worker:
             raise WorkerDiedError(
                 f"the zygote did not answer within {limits.preparation_timeout:g} s"
             )
-        holder = Holder(ours, hello.pid)
+        holder = Holder(ours, hello.pid, packages=self.zygote.warm or frozenset())
         try:
             messages.send(ours, Load(config["dataset"], config.get("data")))
             answer = await_message(ours, limits.preparation_timeout, look)

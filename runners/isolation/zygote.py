@@ -87,9 +87,9 @@ def _preload() -> None:
         __import__(name)
 
 
-def _warm_up() -> None:
-    """Compile the kernels, or load them from numba's cache, so that children need not."""
-    for package in ("ocrf", "baselines"):
+def _warm_up(packages: frozenset[str]) -> None:
+    """Compile kernels, or load them from numba's cache, so that children need not."""
+    for package in sorted(packages):
         sys.modules[package].warm_up()
     gc.collect()
     gc.freeze()
@@ -122,8 +122,8 @@ def _serve(control: socket.socket) -> None:
             processes.kill_descendants()
             os._exit(0)
         match message:
-            case WarmUp():
-                _reported(control, _warm_up)
+            case WarmUp(packages):
+                _reported(control, functools.partial(_warm_up, packages))
             case Hold(algorithm):
                 _warm_up_algorithm(algorithm)
                 holders.add(_fork(control, descriptors[0], holder.serve))
@@ -170,6 +170,7 @@ def _check(end: socket.socket, check: Check) -> None:
         if check.algorithm is not None:
             detector = detectors.build(check.algorithm, random_state=0)
             detectors.check_methods(detector)
+            detectors.check_parameters(detector)
             if isinstance(detector, PyODDetector):
                 find_detector(detector.detector)
         if check.data is not None:

@@ -94,7 +94,9 @@ class ZygoteProcess:
             start_new_session=True,
         )
         theirs.close()
-        self._imported = self.warm = False
+        self._imported = False
+        # Packages whose kernels it has compiled; None before it could run an experiment.
+        self.warm: frozenset[str] | None = None
 
     @property
     def pid(self) -> int:
@@ -118,8 +120,10 @@ class ZygoteProcess:
             self._wait_until_ready(limits, look)
             self._imported = True
 
-    def wait_until_warm(self, limits: Limits, look: Callable[[], bool]) -> None:
-        """Wait until it has imported everything, and have it compile the kernels.
+    def wait_until_warm(
+        self, packages: frozenset[str], limits: Limits, look: Callable[[], bool]
+    ) -> None:
+        """Wait until it has imported everything, and have it compile the kernels of packages.
 
         Raises
         ------
@@ -127,10 +131,11 @@ class ZygoteProcess:
             If it cannot, or either takes longer than ``limits.preparation_timeout``.
         """
         self.wait_until_imported(limits, look)
-        if not self.warm:
-            messages.send(self._control, WarmUp())
+        warm = self.warm or frozenset()
+        if missing := packages - warm:
+            messages.send(self._control, WarmUp(missing))
             self._wait_until_ready(limits, look)
-            self.warm = True
+        self.warm = warm | packages
 
     def _wait_until_ready(self, limits: Limits, look: Callable[[], bool]) -> None:
         try:

@@ -110,6 +110,18 @@ def test_contamination_sets_the_share_of_outliers(X):
     np.testing.assert_array_equal(forest.decision_function(X), forest.score_samples(X) + 0.5)
 
 
+@pytest.mark.parametrize("n_estimators", [1, 3, 100])
+def test_rows_that_are_all_equal_are_inliers(n_estimators):
+    """Their scores equal the threshold but for the rounding of a mean over the trees."""
+    X = np.ones((100, 3))
+    for scoring in SCORINGS:
+        if scoring == "published_depth":  # where a leaf counts one level more
+            continue
+        forest = OneClassRF(n_estimators=n_estimators, scoring=scoring, random_state=0).fit(X)
+        np.testing.assert_array_equal(forest.decision_function(X), np.zeros(100))
+        np.testing.assert_array_equal(forest.predict(X), np.ones(100))
+
+
 def test_out_of_bounds_set_after_the_fit_waits_for_the_next(X):
     forest = OneClassRF(n_estimators=5, random_state=0).fit(X)
     expected = forest.score_samples(3 * X)

@@ -98,7 +98,7 @@ def test_as_many_trees_warn_and_parameters_of_scores_take_effect(X):
         ({"gamma": -1.0}, lambda X: X, "gamma"),
         ({}, lambda X: X[::-1], "the data or their weights"),
         ({"max_features_node": 1}, lambda X: X, r"max_features_node \(from 3 to 1\)"),
-        ({"gamma": 2.0}, lambda X: X, r"gamma \(from \(1.0, 1.0\) to \(2.0, 2.0\)\)"),
+        ({"gamma": 2.0}, lambda X: X, r"gamma \(from 1.0 to 2.0\)"),
         ({"max_depth": 3}, lambda X: X, r"max_depth \(from 7 to 3\)"),
         ({"criterion": "entropy"}, lambda X: X, "criterion .from 'gini' to 'entropy'"),
         ({"adversary": "naive"}, lambda X: X, "adversary .from 'adaptive' to 'naive'"),

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from ocrf import OneClassRF
-from runners.detectors import DetectorError, asks_for_labels, build, check_scores, warm_up
+from runners.detectors import (
+    DetectorError,
+    asks_for_labels,
+    build,
+    check_parameters,
+    check_scores,
+    kernel_packages,
+    warm_up,
+)
 from tests.faults.detectors import WantsLabels
 
 
@@ -163,3 +171,38 @@ def test_a_class_may_prepare_its_fits_and_what_fails_then_is_left_to_them():
     warm_up({"_target_": "sklearn.svm.OneClassSVM"})
     warm_up({"_target_": "no.such.Class"})
     assert Prepared.seen == [{"k": 3}]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "expected"),
+    [
+        ({"_target_": "sklearn.ensemble.IsolationForest"}, set()),
+        ({"_target_": "baselines.PyODDetector", "detector": "HBOS"}, set()),
+        ({"_target_": "ocrf.OneClassRF"}, {"ocrf"}),
+        ({"_target_": "baselines.Orca"}, {"baselines"}),
+        ({"_target_": "mine.Detector"}, {"ocrf", "baselines"}),
+        ({"_target_": "ocrfs.Detector"}, {"ocrf", "baselines"}),
+        (
+            {
+                "_target_": "sklearn.pipeline.Pipeline",
+                "steps": [
+                    ["scale", {"_target_": "sklearn.preprocessing.RobustScaler"}],
+                    ["forest", {"_target_": "ocrf.OneClassRF"}],
+                ],
+            },
+            {"ocrf"},
+        ),
+    ],
+)
+def test_kernels_are_compiled_for_those_that_may_call_them(algorithm, expected):
+    assert kernel_packages(algorithm) == expected
+
+
+def test_parameters_are_validated_before_a_fit_nested_ones_too():
+    forest = {"_target_": "ocrf.OneClassRF", "gamma": -1}
+    pipeline = {"_target_": "sklearn.pipeline.Pipeline", "steps": [["forest", forest]]}
+    for algorithm in (forest, pipeline):
+        with pytest.raises(ValueError, match="'gamma' parameter of OneClassRF"):
+            check_parameters(build(algorithm, 0))
+    check_parameters(build(forest | {"gamma": 1.0}, 0))
+    check_parameters(WantsLabels())
