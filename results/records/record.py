@@ -6,9 +6,9 @@ import contextlib
 import json
 import os
 import re
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -205,7 +205,11 @@ def read_record(path: str | os.PathLike[str]) -> Record:
     RecordError
         If the file does not hold a record: cut short, not JSON, another format, an invalid field.
     """
-    return parse_record(Path(path).read_bytes())
+    # Without waiting: a pipe has no end, nor has a device.
+    with open(path, "rb", opener=lambda p, flags: os.open(p, flags | os.O_NONBLOCK)) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise RecordError("not a file")
+        return parse_record(file.read())
 
 
 def parse_record(text: str | bytes, curves: Mapping[str, str] | None = None) -> Record:

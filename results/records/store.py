@@ -81,12 +81,16 @@ class RecordStore:
         if path is None:
             return None
         try:
-            return read_record(path)
+            record = read_record(path)
         except FileNotFoundError:
             return None
         except (RecordError, OSError) as error:
             self._note_unreadable(path, str(error))
             return None
+        if record.key != key:
+            self._note_unreadable(path, f"it is named for {key}, and holds {record.key}")
+            return None
+        return record
 
     def locate(self, keys: Iterable[str]) -> dict[str, Path]:
         """Return the files of those of some keys that have one; looks at the folders once."""

@@ -191,6 +191,25 @@ def test_an_unreadable_record_is_named_and_counts_as_missing(tmp_path, damage, r
     assert store.unreadable == []
 
 
+@pytest.mark.parametrize("make_file", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+def test_what_has_no_end_is_not_a_record(tmp_path, make_file):
+    path = tmp_path / "a" / "b" / f"x-{key_of(0)[:16]}.json"
+    path.parent.mkdir(parents=True)
+    make_file(path)
+    store = RecordStore(tmp_path)
+    assert list(store) == []
+    assert store.unreadable == [(path, "not a file")]
+
+
+def test_a_record_under_the_name_of_another_is_not_that_other(tmp_path):
+    store = RecordStore(tmp_path)
+    store.put(make(0)).rename(store.path_of(make(1)))
+    store = RecordStore(tmp_path)
+    assert store.get(key_of(1)) is None
+    [(_, why)] = store.unreadable
+    assert key_of(0) in why
+
+
 @pytest.mark.parametrize("status", ["done", "", None])
 def test_statuses_are_a_closed_vocabulary(status):
     with pytest.raises(RecordError, match="none of ok, timeout"):
