@@ -188,6 +188,10 @@ class OneClassRF(OutlierMixin, BaseEstimator):
     values, a feature without any value is never split, and a row without any value has the average
     score of each tree's sub-sample.
 
+    Sparse matrices are refused. They would take ranks of each column over its non-zeros, sorted
+    from CSC, with the zeros as one more rank, and a traversal that reads CSR rows. Pass
+    ``X.toarray()`` where it fits the memory.
+
     Scores, labels and contributions are NumPy arrays, one item or row per row of `X`, whatever the
     container of `X` and whatever ``sklearn.set_config(transform_output=...)`` says, which concerns
     transformers. After a fit on a data frame, frames with other columns are refused.

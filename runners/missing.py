@@ -78,7 +78,7 @@ def sample(y: NDArray[Any], largest: int, rng: np.random.Generator) -> NDArray[n
 
 
 def experiments(names: Sequence[str], splits: int, largest: int) -> Iterator[dict[str, Any]]:
-    """Yield the ROC AUC of each method, data set, setting, pattern, share and split."""
+    """Yield the ROC AUCs of the methods for each data set, setting, pattern, share and split."""
     for name in names:
         for setting in SETTINGS:
             groups = compose([f"dataset={name}", f"setting={setting}", "protocol=clean", "seed=0"])
@@ -99,17 +99,17 @@ def experiments(names: Sequence[str], splits: int, largest: int) -> Iterator[dic
                         y_test = parts.y_test
                         some = sample(y_test, largest, rng)
                         test = remove(parts.X_test[some], y_test[some], share, pattern, rng)
+                        row: dict[str, Any] = {
+                            "dataset": name,
+                            "setting": setting,
+                            "missing": pattern,
+                            "share": share,
+                            "split": split,
+                        }
                         for method, make in METHODS.items():
                             scores = make(split).fit(X).score_samples(test)
-                            yield {
-                                "dataset": name,
-                                "setting": setting,
-                                "missing": pattern,
-                                "share": share,
-                                "split": split,
-                                "method": method,
-                                "roc_auc": roc_auc_score(y_test[some], -scores),
-                            }
+                            row[method] = round(roc_auc_score(y_test[some], -scores), 5)
+                        yield row
 
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
@@ -124,10 +124,9 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
                 key = (setting, pattern, share)
                 means = [
                     mean(
-                        float(row["roc_auc"])
+                        float(row[method])
                         for row in rows
                         if (row["setting"], row["missing"], float(row["share"])) == key
-                        and row["method"] == method
                     )
                     for method in METHODS
                 ]

@@ -1,11 +1,14 @@
 """The study of missing values."""
 
 import csv
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from runners import missing
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -34,9 +37,15 @@ def test_the_command_writes_every_experiment_and_prints_their_means(tmp_path, ca
     arguments = ["--data", "pima", "--splits", "1", "--largest", "60", "--output", str(tmp_path)]
     assert missing.main(arguments) == 0
     rows = list(csv.DictReader((tmp_path / "missing.csv").read_text().splitlines()))
-    assert len(rows) == 2 * 2 * len(missing.METHODS)
-    assert all(0 <= float(row["roc_auc"]) <= 1 for row in rows)
-    first = float(rows[0]["roc_auc"])
+    assert len(rows) == 2 * 2
+    assert all(0 <= float(row[method]) <= 1 for row in rows for method in missing.METHODS)
+    first = float(rows[0]["proportion"])
     assert f"| novelty | all rows | 20% | {first:.3f} |" in capsys.readouterr().out
     assert missing.main(arguments) == 0
     assert list(csv.DictReader((tmp_path / "missing.csv").read_text().splitlines())) == rows
+
+
+def test_the_published_table_is_that_of_the_published_experiments():
+    text = (ROOT / "results" / "runs" / "missing.csv").read_text(encoding="utf-8")
+    table = missing.table(list(csv.DictReader(text.splitlines())))
+    assert table in (ROOT / "results" / "ABLATIONS.md").read_text(encoding="utf-8")

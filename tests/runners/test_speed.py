@@ -2,6 +2,7 @@
 
 import csv
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -37,6 +38,14 @@ def test_ratios_are_medians_of_pairs_and_totals_are_sums():
     assert summaries[TOTAL, contestants.OURS].fit_ratio == 1.0
     assert [s.dataset for s in summarise(timings)][-2:] == [TOTAL, TOTAL]
     assert (a.row_seconds, a.pickle_mb, total.pickle_mb) == (0.1, 1.5, 3.0)
+
+
+def test_ratios_of_processor_time_are_those_of_its_own():
+    ours = replace(timing("a", contestants.OURS, 0, 5.0, 5.0), fit_cpu_seconds=1.0)
+    summaries = summarise([ours, timing("a", "iforest", 0, 2.0, 3.0)])
+    other = next(s for s in summaries if s.algorithm == "iforest")
+    assert (other.fit_ratio, other.total_ratio) == (2.5, 2.0)
+    assert (other.fit_cpu_ratio, other.total_cpu_ratio) == (0.5, 6 / 5)
 
 
 def test_numbers_of_threads_are_summarised_apart():
