@@ -32,7 +32,7 @@ def no_cache(folder: Path) -> Findings:
     shared = temporary / f"ocrf-kernels-{os.getuid()}"
     shared.mkdir(parents=True)
     shared.chmod(0o777)
-    findings = _run_there(folder, temporary, "algorithm=healthy")
+    findings = _run_there(folder, temporary, "algorithm=oneclassrf")
     findings.check("kernels kept", len(list(shared.rglob("*.nb?"))), 0)
     return findings
 
