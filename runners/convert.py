@@ -17,7 +17,7 @@ from typing import Any
 from datasets.command import carried_out
 from datasets.protocols import protocol_from
 from results.records.pack import PackError, pack, read_packed
-from results.records.record import Record
+from results.records.record import Record, RecordError, read_record
 from results.records.store import RecordStore
 from runners.identity import identity_of, key_of
 
@@ -99,8 +99,11 @@ def convert_store(folder: Path) -> int:
     store = RecordStore(folder)
     changed = 0
     for path in store.paths():
-        record = store.get(path.stem.rpartition("-")[2])
-        if record is None or (new := converted(record)).key == record.key:
+        try:
+            record = read_record(path)
+        except RecordError as error:
+            raise RecordError(f"{path}: {error}") from error
+        if (new := converted(record)).key == record.key:
             continue
         store.put(new)
         path.unlink()

@@ -83,3 +83,10 @@ def test_a_file_that_is_no_pack_is_named(tmp_path, capsys):
     (tmp_path / "x.parquet").write_text("no")
     assert main([str(tmp_path / "x.parquet")]) == 2
     assert "x.parquet" in capsys.readouterr().err
+
+
+def test_a_record_that_cannot_be_read_is_named(composed, tmp_path, capsys):
+    path = RecordStore(tmp_path).put(old_record(composed)[0])
+    path.write_text("no")
+    assert main([str(tmp_path)]) == 2
+    assert str(path) in capsys.readouterr().err

@@ -20,7 +20,7 @@ def mine(tmp_path):
     text = README.read_text(encoding="utf-8").replace("/data/", f"{tmp_path}/data/")
     found = re.findall(r"`mine/([\w/.]+\.yaml)`.*?```yaml\n(.*?)```", text, re.DOTALL)
     assert [Path(name).parts[0] for name, _ in found] == [
-        *("dataset", "dataset", "protocol", "published", "grid")
+        *("dataset", "dataset", "protocol", "algorithm", "published", "grid")
     ]
     for name, content in found:
         (tmp_path / "mine" / name).parent.mkdir(parents=True, exist_ok=True)

@@ -108,8 +108,8 @@ def test_clustered_data_do_not_depend_on_the_chunk():
 def test_memory_stays_within_bounds(n_jobs):
     small, large = scale.measure_scale([10_000, 100_000], n_jobs, seed=0)
     assert large["input_mb"] == pytest.approx(100_000 * 10 * 8 / 2**20)
-    # Of 10^4 rows the forest alone, the result, is half as large again as they are.
-    assert small["fit_need_over_input"] < 3.0
+    # Of 10^4 rows (0.8 MB) the peak is mostly what the C library keeps, and no bound on a fit.
+    assert large["fit_need_over_input"] < 2.2
     assert large["fit_peak_over_input"] < 3.0
     # Beyond input and output.
     assert max(small["score_peak_mb"], large["score_peak_mb"]) < 64.0
@@ -150,7 +150,7 @@ def test_a_small_run_writes_its_tables(tmp_path, capsys):
         assert [row["n_rows"] for row in csv.DictReader(file)] == ["10000"]
     printed = capsys.readouterr().out
     # The output is not a terminal: nothing is cut off for all that.
-    for heading in ("fit + score ratio", "one row (ms)", "pickle (MB)", "fit need over input"):
+    for heading in ("fit ratio", "cpu: fit", "one row (ms)", "pickle (MB)", "fit need over input"):
         assert heading in printed
     assert "…" not in printed
     assert "original" not in printed
