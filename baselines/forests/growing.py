@@ -193,8 +193,8 @@ def partition(
     n_left : int
         How many have a rank up to `low`.
     """
-    # There is no branch, since none could be predicted. The points stay in ascending order, so that
-    # their values are read from memory in sequence.
+    # The loop has no branch: the processor could not predict it. The points stay in ascending
+    # order, so that their values are read from memory in sequence.
     n_left = 0
     n_right = 0
     for position in range(points.size):
