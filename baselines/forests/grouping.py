@@ -7,15 +7,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from baselines.forests.ranking import ONES, ZEROS_MASK
 from baselines.forests.sorting import sort_keys
-from ocrf.kernels import njit
+from ocrf.kernels import kernel, njit
 
 #: Ranks are counted rather than sorted while they span at most this many per point: passing over a
 #: rank that no point has is cheaper than moving a point by that factor.
 SPAN_PER_POINT = 8
-
-ONES = np.uint64(32)
-ZEROS_MASK = np.uint64(0xFFFFFFFF)
 
 
 class Workspace(NamedTuple):
@@ -25,9 +23,10 @@ class Workspace(NamedTuple):
     ----------
     found : ndarray of shape (n_points,)
         Ranks of the node's points.
-    tally : ndarray of shape (n_samples,)
-        Class counts by rank, as in `group_by_rank`'s `weights`; all 0 between calls.
+    tally : ndarray of shape (n_ranks,)
+        Class counts by rank, as in `weigh`; all 0 between calls.
     keys, scratch : ndarray of shape (n_points,)
+    counts : ndarray of shape (256,)
         For sorting.
     rank : ndarray of shape (n_points,)
         Output: the distinct ranks, ascending.
@@ -39,26 +38,28 @@ class Workspace(NamedTuple):
     tally: NDArray[np.uint64]
     keys: NDArray[np.uint64]
     scratch: NDArray[np.uint64]
+    counts: NDArray[np.int64]
     rank: NDArray[np.int32]
     zeros: NDArray[np.int32]
     ones: NDArray[np.int32]
 
 
 @njit(cache=True, nogil=True)
-def make_workspace(n_points: int, n_samples: int) -> Workspace:
-    """Return a workspace for nodes of up to `n_points` out of `n_samples` points."""
+def make_workspace(n_points: int, n_ranks: int) -> Workspace:
+    """Return a workspace for nodes of up to `n_points` points with up to `n_ranks` ranks."""
     return Workspace(
         np.empty(n_points, dtype=np.int32),
-        np.zeros(n_samples, dtype=np.uint64),
+        np.zeros(n_ranks, dtype=np.uint64),
         np.empty(n_points, dtype=np.uint64),
         np.empty(n_points, dtype=np.uint64),
+        np.empty(256, dtype=np.int64),
         np.empty(n_points, dtype=np.int32),
         np.empty(n_points, dtype=np.int32),
         np.empty(n_points, dtype=np.int32),
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def group_by_rank(
     rank: NDArray[np.int32],
     points: NDArray[np.int32],
@@ -69,13 +70,12 @@ def group_by_rank(
 
     Parameters
     ----------
-    rank : ndarray of shape (n_samples,)
+    rank : ndarray of shape (n_points,)
         Ranks of all points in one feature.
     points : ndarray of shape (size,)
         The points of the node.
     weights : ndarray of shape (size,)
-        How often each of them is in the sample: the lower 32 bits count class 0, the upper ones
-        class 1, so that one sum of weights counts both.
+        How often each of them is in the sample, as `weigh` counts it.
     space : Workspace
         Work space and output.
 
@@ -111,7 +111,7 @@ def group_by_rank(
 
     for i in range(size):
         space.keys[i] = (np.uint64(space.found[i]) << np.uint64(32)) | np.uint64(i)
-    sort_keys(space.keys, space.scratch, size, low, high)
+    sort_keys(space.keys, space.scratch, space.counts, size, low, high)
     current = -1
     for i in range(size):
         key = space.keys[i]

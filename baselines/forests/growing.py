@@ -5,19 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.forests.grouping import ONES, group_by_rank, make_workspace
+from baselines.forests.grouping import Workspace, group_by_rank, make_workspace
 from baselines.forests.random_stream import uniform_integer
-from baselines.forests.ranking import RankedPoints
+from baselines.forests.ranking import ONES, ZEROS_MASK, RankedPoints
 from baselines.forests.splitting import SMALLEST_GAIN, Split, midpoint, search_feature
 from baselines.forests.tree import Tree
-from ocrf.kernels import njit
+from ocrf.kernels import kernel, njit
 
 
 @njit(cache=True, nogil=True)
 def grow_tree(
     points: RankedPoints,
-    counts: NDArray[np.int32],
-    labels: NDArray[np.uint8],
+    weights: NDArray[np.uint64],
     max_features: int,
     first_gain: bool,
     entropies: NDArray[np.float64],
@@ -29,10 +28,8 @@ def grow_tree(
     ----------
     points : RankedPoints
         The points.
-    counts : ndarray of shape (n_samples,)
-        How often each point is in the tree's sample; points with 0 are out of bag.
-    labels : ndarray of shape (n_samples,)
-        Class 0 or 1 of each point.
+    weights : ndarray of shape (n_points,)
+        How often each of them is in the tree's sample, as `weigh` counts it.
     max_features : int
         Number of features drawn at a node, without replacement. A feature that is constant in the
         node counts as drawn; when all of them are, the node is a leaf.
@@ -41,7 +38,7 @@ def grow_tree(
         on (Desir et al.'s program). False: the best Gini split of all drawn features, ties broken
         at random (R's randomForest).
     entropies : ndarray
-        `entropy_table` of at least ``counts.sum()``; not used by the Gini rule.
+        `entropy_table` of at least the size of the sample; not used by the Gini rule.
     state : ndarray of shape (1,)
         Random stream.
 
@@ -50,31 +47,69 @@ def grow_tree(
     tree : Tree
         The grown tree.
     """
-    n_features, n_samples = points.ranks.shape
-    bag, weights, n_zeros, n_ones = fill_bag(counts, labels)
+    n_features = points.ranks.shape[0]
+    bag, weights_in_bag = fill_bag(weights)
     capacity = 2 * bag.size
-    feature = np.empty(capacity, dtype=np.int32)
-    threshold = np.empty(capacity, dtype=np.float64)
-    left = np.empty(capacity, dtype=np.int32)
-    vote = np.empty(capacity, dtype=np.int8)
-    space = make_workspace(bag.size, n_samples)
-    spare_points = np.empty_like(bag)
-    spare_weights = np.empty_like(weights)
-    features = np.arange(n_features)
+    tree = Tree(
+        np.empty(capacity, dtype=np.int32),
+        np.empty(capacity, dtype=np.float64),
+        np.empty(capacity, dtype=np.int32),
+        np.empty(capacity, dtype=np.int8),
+    )
+    n_nodes = _grow(
+        points,
+        bag,
+        weights_in_bag,
+        max_features,
+        first_gain,
+        entropies,
+        state,
+        np.arange(n_features),
+        # A split pops one entry and pushes two; a tree of n points is never deeper than n.
+        np.empty((bag.size + 1, 5), dtype=np.int64),
+        np.empty_like(bag),
+        np.empty_like(weights_in_bag),
+        make_workspace(bag.size, points.levels.shape[1]),
+        tree,
+    )
+    return Tree(
+        tree.feature[:n_nodes].copy(),
+        tree.threshold[:n_nodes].copy(),
+        tree.left[:n_nodes].copy(),
+        tree.vote[:n_nodes].copy(),
+    )
 
-    # Node, start, stop, points of class 0, points of class 1. A split pops one entry and pushes
-    # two; a tree of n points is never deeper than n.
-    stack = np.empty((bag.size + 1, 5), dtype=np.int64)
-    n_stacked = push(stack, 0, 0, 0, bag.size, n_zeros, n_ones)
+
+@kernel
+def _grow(
+    points: RankedPoints,
+    bag: NDArray[np.int32],
+    weights: NDArray[np.uint64],
+    max_features: int,
+    first_gain: bool,
+    entropies: NDArray[np.float64],
+    state: NDArray[np.uint64],
+    features: NDArray[np.int64],
+    stack: NDArray[np.int64],
+    spare_points: NDArray[np.int32],
+    spare_weights: NDArray[np.uint64],
+    space: Workspace,
+    tree: Tree,
+) -> int:
+    """Write the nodes of a tree to `tree`, in the memory given; return how many there are."""
+    n_features = features.size
+    both = weights.sum()
+    # Node, start, stop, points of class 0, points of class 1.
+    n_stacked = push(stack, 0, 0, 0, bag.size, both & ZEROS_MASK, both >> ONES)
     n_nodes = 1
     while n_stacked > 0:
         n_stacked -= 1
         node, start, stop, zeros, ones = stack[n_stacked]
-        feature[node] = -1
-        threshold[node] = 0.0
-        left[node] = -1
-        vote[node] = 0 if zeros > ones else 1
-        if zeros == 0 or ones == 0 or stop - start < 2:
+        tree.feature[node] = -1
+        tree.threshold[node] = 0.0
+        tree.left[node] = -1
+        tree.vote[node] = 0 if zeros > ones else 1
+        if zeros == 0 or ones == 0:
             continue
         split = Split(-1, -np.inf, 0, 0, 0, 0, 0)
         for drawn in range(max_features):
@@ -112,59 +147,30 @@ def grow_tree(
             spare_weights,
         )
         levels = points.levels[split.feature]
-        feature[node] = split.feature
-        threshold[node] = midpoint(levels[split.low], levels[split.high])
-        left[node] = n_nodes
+        tree.feature[node] = split.feature
+        tree.threshold[node] = midpoint(levels[split.low], levels[split.high])
+        tree.left[node] = n_nodes
         n_stacked = push(
             stack, n_stacked, n_nodes + 1, middle, stop, zeros - split.n_zeros, ones - split.n_ones
         )
         n_stacked = push(stack, n_stacked, n_nodes, start, middle, split.n_zeros, split.n_ones)
         n_nodes += 2
-    return Tree(
-        feature[:n_nodes].copy(),
-        threshold[:n_nodes].copy(),
-        left[:n_nodes].copy(),
-        vote[:n_nodes].copy(),
-    )
+    return n_nodes
 
 
 @njit(cache=True, nogil=True)
-def fill_bag(
-    counts: NDArray[np.int32], labels: NDArray[np.uint8]
-) -> tuple[NDArray[np.int32], NDArray[np.uint64], int, int]:
-    """Return the points that a tree is grown on.
-
-    Returns
-    -------
-    points : ndarray of shape (n_points,)
-        The points that are in the sample, in ascending order.
-    weights : ndarray of shape (n_points,)
-        How often each of them is, as `group_by_rank` takes it.
-    n_zeros, n_ones : int
-        Sizes of the classes in the sample.
-    """
-    n_samples = counts.size
-    points = np.empty(n_samples, dtype=np.int32)
-    weights = np.empty(n_samples, dtype=np.uint64)
+def fill_bag(weights: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+    """Return the points that are in the sample, in ascending order, and their weights."""
+    points = np.empty(weights.size, dtype=np.int32)
     n_points = 0
-    n_zeros = 0
-    n_ones = 0
-    for point in range(n_samples):
-        count = counts[point]
-        if count == 0:
-            continue
+    for point in range(weights.size):
         points[n_points] = point
-        if labels[point] == 0:
-            weights[n_points] = np.uint64(count)
-            n_zeros += count
-        else:
-            weights[n_points] = np.uint64(count) << ONES
-            n_ones += count
-        n_points += 1
-    return points[:n_points].copy(), weights[:n_points].copy(), n_zeros, n_ones
+        n_points += weights[point] > 0
+    points = points[:n_points].copy()
+    return points, weights[points]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def push(
     stack: NDArray[np.int64], size: int, node: int, start: int, stop: int, zeros: int, ones: int
 ) -> int:
@@ -177,7 +183,7 @@ def push(
     return size + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def partition(
     rank: NDArray[np.int32],
     low: int,
@@ -207,6 +213,7 @@ def partition(
         spare_weights[n_right] = weight
         n_right += goes_right
         n_left += not goes_right
-    points[n_left:] = spare_points[:n_right]
-    weights[n_left:] = spare_weights[:n_right]
+    for position in range(n_right):
+        points[n_left + position] = spare_points[position]
+        weights[n_left + position] = spare_weights[position]
     return n_left

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ocrf.kernels import GOLDEN, mix, njit
+from ocrf.kernels import GOLDEN, kernel, mix, njit
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def next_bits(state: NDArray[np.uint64]) -> np.uint64:
     """Advance `state`, of shape (1,), by one step and return 64 random bits (splitmix64)."""
     state[0] += GOLDEN
     return mix(state[0])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def uniform_integer(state: NDArray[np.uint64], high: int) -> int:
     """Draw an integer from [0, high), for `high` up to 2**31.
 

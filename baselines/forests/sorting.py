@@ -5,15 +5,20 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ocrf.kernels import njit
+from ocrf.kernels import kernel
 
 #: Below this many keys an insertion sort beats the set-up of the radix sort's 256 counters.
 INSERTION_LIMIT = 48
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sort_keys(
-    keys: NDArray[np.uint64], scratch: NDArray[np.uint64], size: int, low: int, high: int
+    keys: NDArray[np.uint64],
+    scratch: NDArray[np.uint64],
+    counts: NDArray[np.int64],
+    size: int,
+    low: int,
+    high: int,
 ) -> None:
     """Sort ``keys[:size]`` in place.
 
@@ -21,6 +26,8 @@ def sort_keys(
     ----------
     keys, scratch : ndarray of uint64
         A key holds a rank in its upper and a point in its lower 32 bits.
+    counts : ndarray of shape (256,)
+        Work space.
     size : int
         Number of keys.
     low, high : int
@@ -37,7 +44,6 @@ def sort_keys(
             keys[j] = key
         return
 
-    counts = np.empty(256, dtype=np.int64)
     digit_mask = np.uint64(255)
     offset = np.uint64(low)
     span = high - low
@@ -62,4 +68,5 @@ def sort_keys(
         span >>= 8
         n_passes += 1
     if n_passes % 2 == 1:
-        keys[:size] = scratch[:size]
+        for i in range(size):
+            keys[i] = scratch[i]

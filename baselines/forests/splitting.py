@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.forests.random_stream import uniform_integer
-from ocrf.kernels import njit
+from ocrf.kernels import kernel
 
 #: Gains, in bits times points, up to this are rounding errors of the entropy table.
 SMALLEST_GAIN = 1e-9
@@ -53,7 +53,7 @@ def entropy_table(total: int) -> NDArray[np.float64]:
     return table
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def search_feature(
     feature: int,
     ranks: NDArray[np.int32],
@@ -108,7 +108,7 @@ def search_feature(
     return Split(best_feature, best_score, low, high, best_zeros, best_ones, n_ties)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def midpoint(low: float, high: float) -> float:
     """Return a threshold t with low <= t < high, their middle if rounding permits."""
     middle = 0.5 * low + 0.5 * high

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, Options
 from baselines.detector import Detector
 from baselines.forests.growing import grow_tree
 from baselines.forests.random_stream import bootstrap_counts
-from baselines.forests.ranking import rank_points
+from baselines.forests.ranking import rank_points, weigh
 from baselines.forests.splitting import entropy_table
 from baselines.forests.tree import Tree, add_votes
 from baselines.ocrfsampling.outliers import generate_outliers
@@ -185,7 +185,8 @@ class _FixedSample:
             rng = np.random.default_rng(seed)
             features = rng.choice(n_features, self.subspace, replace=False)
             points = points.select(features)
-        tree = grow_tree(points, counts, self.labels, self.tries, True, self.table, state)
+        weights = weigh(points.point_of, points.ranks.shape[1], counts, self.labels)
+        tree = grow_tree(points, weights, self.tries, True, self.table, state)
         return _in_all_dimensions(tree, features)
 
 
@@ -219,7 +220,9 @@ class _SamplePerTree:
         counts = np.ones(len(values), dtype=np.int32)
         counts[: len(targets)] = bootstrap_counts(state, len(targets))
         table = entropy_table(labels.size)
-        tree = grow_tree(rank_points(values.T), counts, labels, self.tries, True, table, state)
+        points = rank_points(values.T)
+        weights = weigh(points.point_of, points.ranks.shape[1], counts, labels)
+        tree = grow_tree(points, weights, self.tries, True, table, state)
         return _in_all_dimensions(tree, features)
 
 

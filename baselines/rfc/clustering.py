@@ -15,9 +15,14 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from baselines.detector import TransductiveDetector
 from baselines.forests.growing import grow_tree
 from baselines.forests.random_stream import bootstrap_counts
-from baselines.forests.ranking import rank_points
+from baselines.forests.ranking import rank_points, weigh
 from baselines.forests.splitting import entropy_table
-from baselines.rfc.proximity import group_by_leaf, out_of_bag_leaves, proximity_sums
+from baselines.rfc.proximity import (
+    group_by_leaf,
+    out_of_bag_leaves,
+    proximity_sums,
+    sort_rows,
+)
 
 GIGABYTE = 2.0**30
 
@@ -119,12 +124,18 @@ class RandomForestClustering(TransductiveDetector):
         state = np.array([seed], dtype=np.uint64)
         mtry = min(self._at_fit.mtry, n_features)
         no_table = entropy_table(0)
+        alike = sort_rows(rows, points.point_of[:n_rows])
         leaves = np.empty((self._at_fit.n_trees, n_rows), dtype=np.int32)
         for row_of_leaves in leaves:
             counts = bootstrap_counts(state, labels.size)
-            tree = grow_tree(points, counts, labels, mtry, False, no_table, state)
-            out_of_bag_leaves(tree, rows, counts, row_of_leaves)
-        return proximity_sums(group_by_leaf(leaves), n_rows - n_scored)
+            weights = weigh(points.point_of, points.ranks.shape[1], counts, labels)
+            tree = grow_tree(points, weights, mtry, False, no_table, state)
+            out_of_bag_leaves(tree, alike, counts, row_of_leaves)
+        groups = group_by_leaf(leaves, alike.order)
+        scored = np.flatnonzero(alike.order >= n_rows - n_scored)
+        sums = np.empty(n_scored)
+        sums[alike.order[scored] - (n_rows - n_scored)] = proximity_sums(groups, scored)
+        return sums
 
     def _refuse_too_large(self, rows: NDArray[np.float64]) -> None:
         """Raise MemoryError before the machine runs out of memory."""
@@ -147,11 +158,11 @@ def forest_bytes(n_rows: int, n_features: int, n_trees: int) -> int:
     """Return the memory that one forest needs at its peak.
 
     The leaf of every row in every tree takes 16 bytes (the leaf, where its rows start and stop, a
-    member) and a bit; values and ranks of real and synthetic rows take 12 bytes for a feature, the
+    member) and a bit; values and ranks of real and synthetic rows take 16 bytes for a feature, the
     rows they are copied from 16 more; growing a tree takes less than 150 bytes for a row.
     """
     leaves = n_rows * n_trees * 16 + n_rows * n_trees // 8
-    points = 2 * n_rows * (n_features * (12 + 16) + 150)
+    points = 2 * n_rows * (n_features * (16 + 16) + 150)
     return leaves + points
 
 

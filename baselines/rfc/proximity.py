@@ -13,28 +13,62 @@ from ocrf.kernels import njit
 IN_BAG = -1
 
 
+class SortedRows(NamedTuple):
+    """The real rows, equal and similar ones side by side.
+
+    They share leaves: what one of them needs from memory, the next one finds in the cache.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        The rows.
+    point_of : ndarray of shape (n_rows,)
+        The same number for equal rows.
+    order : ndarray of shape (n_rows,)
+        Which row each of them was before.
+    """
+
+    X: NDArray[np.float64]
+    point_of: NDArray[np.int32]
+    order: NDArray[np.int64]
+
+
+def sort_rows(X: NDArray[np.float64], point_of: NDArray[np.int32]) -> SortedRows:
+    """Sort the rows of `X` by the numbers of the points that they are."""
+    order = np.argsort(point_of, kind="stable")
+    return SortedRows(X[order], point_of[order], order)
+
+
 @njit(cache=True, nogil=True)
 def out_of_bag_leaves(
     tree: Tree,
-    X: NDArray[np.float64],
+    rows: SortedRows,
     counts: NDArray[np.int32],
     leaves: NDArray[np.int32],
 ) -> None:
-    """Write to `leaves` the leaf of every out-of-bag row of `X`, and `IN_BAG` for the others.
+    """Write to `leaves` the leaf of every row that is out of bag, and `IN_BAG` for the others.
 
     Parameters
     ----------
     tree : Tree
         A grown tree.
-    X : ndarray of shape (n_rows, n_features)
+    rows : SortedRows
         The real rows.
     counts : ndarray of shape (n_samples,)
-        How often the tree's sample holds each row; the real rows come first.
+        How often the tree's sample holds each row, in the order before; the real rows come first.
     leaves : ndarray of shape (n_rows,)
-        Output.
+        Output, in the order of `rows`.
     """
-    for row in range(X.shape[0]):
-        leaves[row] = IN_BAG if counts[row] > 0 else find_leaf(tree, X[row])
+    last = -1
+    leaf = IN_BAG
+    for row in range(leaves.size):
+        if counts[rows.order[row]] > 0:
+            leaves[row] = IN_BAG
+            continue
+        if rows.point_of[row] != last:
+            last = rows.point_of[row]
+            leaf = find_leaf(tree, rows.X[row])
+        leaves[row] = leaf
 
 
 class LeafGroups(NamedTuple):
@@ -57,13 +91,27 @@ class LeafGroups(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def group_by_leaf(leaves: NDArray[np.int32]) -> LeafGroups:
-    """Gather the rows of every leaf; `leaves` has shape (n_trees, n_rows)."""
+def group_by_leaf(leaves: NDArray[np.int32], order: NDArray[np.int64]) -> LeafGroups:
+    """Gather the rows of every leaf.
+
+    Parameters
+    ----------
+    leaves : ndarray of shape (n_trees, n_rows)
+        The leaf of every row in every tree, or `IN_BAG`.
+    order : ndarray of shape (n_rows,)
+        A number for each row: the members of a leaf are sorted by it.
+
+    Returns
+    -------
+    groups : LeafGroups
+        The rows of each leaf.
+    """
     n_trees, n_rows = leaves.shape
     members = np.empty((n_trees, n_rows), dtype=np.int32)
     start = np.zeros((n_rows, n_trees), dtype=np.int32)
     stop = np.zeros((n_rows, n_trees), dtype=np.int32)
     out_of_bag = np.zeros((n_rows, (n_trees + 63) // 64), dtype=np.uint64)
+    rows = np.argsort(order)
     for tree in range(n_trees):
         ends = np.zeros(leaves[tree].max() + 2, dtype=np.int32)
         for row in range(n_rows):
@@ -72,7 +120,7 @@ def group_by_leaf(leaves: NDArray[np.int32]) -> LeafGroups:
         for leaf in range(1, ends.size):
             ends[leaf] += ends[leaf - 1]
         filled = ends.copy()
-        for row in range(n_rows):
+        for row in rows:
             leaf = leaves[tree, row]
             if leaf == IN_BAG:
                 continue
@@ -95,25 +143,26 @@ def count_bits(bits: np.uint64) -> np.uint64:
     return (bits * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
 
-@njit(cache=True, nogil=True)
-def proximity_sums(groups: LeafGroups, first_row: int) -> NDArray[np.float64]:
-    """Sum every row's proximities to all rows.
+@njit(cache=True, nogil=True, error_model="numpy")
+def proximity_sums(groups: LeafGroups, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Sum the proximities of some rows to all rows.
 
     The proximity of two rows is the share of common leaves among the trees where both are out of
     bag, 0 if there is none, and 1 for a row and itself. One row is done at a time, and only the
     rows that share a leaf with it are touched: the memory is that of the leaves, and the time grows
-    with the number of pairs that share one.
+    with the number of pairs that share one. It is added in the order in which the leaves name the
+    rows, those of the first tree first.
 
     Parameters
     ----------
     groups : LeafGroups
         The rows of each leaf.
-    first_row : int
-        The sums of the rows before this one are left out.
+    rows : ndarray of shape (n_sums,)
+        The rows whose sums are asked for.
 
     Returns
     -------
-    sums : ndarray of shape (n_rows - first_row,)
+    sums : ndarray of shape (n_sums,)
         Sums of proximities, between 1 and n_rows.
     """
     n_rows, n_trees = groups.start.shape
@@ -122,25 +171,27 @@ def proximity_sums(groups: LeafGroups, first_row: int) -> NDArray[np.float64]:
     # Every visit writes its row to the end of `met`, which grows only if the row is new: one place
     # more than there are rows. A branch instead would be mispredicted for a third of the visits.
     met = np.empty(n_rows + 1, dtype=np.int32)
-    sums = np.empty(n_rows - first_row, dtype=np.float64)
-    for row in range(first_row, n_rows):
+    proximities = np.empty(n_rows)
+    sums = np.empty(rows.size)
+    for i in range(rows.size):
+        row = rows[i]
         n_met = 0
         for tree in range(n_trees):
-            for position in range(groups.start[row, tree], groups.stop[row, tree]):
-                other = groups.members[tree, position]
+            for other in groups.members[tree, groups.start[row, tree] : groups.stop[row, tree]]:
                 met[n_met] = other
                 n_met += common[other] == 0
                 common[other] += 1
-        total = 1.0  # the row and itself
-        for i in range(n_met):
-            other = met[i]
-            if other != row:
-                both = np.uint64(0)
-                for word in range(n_words):
-                    both += count_bits(
-                        groups.out_of_bag[row, word] & groups.out_of_bag[other, word]
-                    )
-                total += common[other] / both
+        common[row] = 0
+        # Apart from their sum: a division need not wait for the addition before it.
+        for j in range(n_met):
+            other = met[j]
+            both = np.uint64(0)
+            for word in range(n_words):
+                both += count_bits(groups.out_of_bag[row, word] & groups.out_of_bag[other, word])
+            proximities[j] = common[other] / both
             common[other] = 0
-        sums[row - first_row] = total
+        total = 1.0  # the row and itself
+        for j in range(n_met):
+            total += proximities[j]
+        sums[i] = total
     return sums

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from baselines.forests.grouping import ONES, SPAN_PER_POINT, group_by_rank, make_workspace
+from baselines.forests.grouping import SPAN_PER_POINT, group_by_rank, make_workspace
 from baselines.forests.growing import grow_tree
 from baselines.forests.random_stream import bootstrap_counts, uniform_integer
-from baselines.forests.ranking import rank_points
+from baselines.forests.ranking import ONES, ZEROS_MASK, rank_points, weigh
 from baselines.forests.sorting import sort_keys
 from baselines.forests.splitting import entropy_table
 from baselines.forests.splitting import midpoint as tree_midpoint
@@ -28,7 +28,8 @@ def test_sort_keys_sorts(size: int, span: int) -> None:
     keys = (ranks << np.uint64(32)) | np.arange(size, dtype=np.uint64)
     expected = np.sort(keys)
     padded = np.concatenate([keys, [np.uint64(3)]])
-    sort_keys(padded, np.empty_like(padded), size, int(ranks.min()), int(ranks.max()))
+    counts = np.empty(256, dtype=np.int64)
+    sort_keys(padded, np.empty_like(padded), counts, size, int(ranks.min()), int(ranks.max()))
     np.testing.assert_array_equal(padded[:size], expected)
     assert padded[size] == 3
 
@@ -36,11 +37,35 @@ def test_sort_keys_sorts(size: int, span: int) -> None:
 def test_points_are_ranked_among_the_distinct_values() -> None:
     values = np.array([[2.0, -0.0, 2.0, 0.0, 7.0], [1.0, 1.0, 1.0, 1.0, 1.0]])
     points = rank_points(values)
-    np.testing.assert_array_equal(points.ranks, [[1, 0, 1, 0, 2], [0, 0, 0, 0, 0]])
-    np.testing.assert_array_equal(np.take_along_axis(points.levels, points.ranks, 1), values)
+    np.testing.assert_array_equal(points.ranks, [[0, 1, 2], [0, 0, 0]])
+    np.testing.assert_array_equal(points.point_of, [1, 0, 1, 0, 2])
+    found = np.take_along_axis(points.levels, points.ranks, 1)[:, points.point_of]
+    np.testing.assert_array_equal(found, values)
     selected = points.select(np.array([1]))
-    np.testing.assert_array_equal(selected.ranks, [[0, 0, 0, 0, 0]])
+    np.testing.assert_array_equal(selected.ranks, [[0, 0, 0]])
     assert selected.levels[0, 0] == 1.0
+
+
+@pytest.mark.parametrize("n_levels", [1, 2, 5, 1000])
+@pytest.mark.parametrize("n_features", [1, 2, 4])
+@pytest.mark.parametrize("seed", range(3))
+def test_points_are_the_distinct_samples(n_levels: int, n_features: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, n_levels, size=(n_features, 80)).astype(float)
+    points = rank_points(values)
+    n_points = len(np.unique(values, axis=1).T)
+    assert points.ranks.shape == (n_features, n_points)
+    assert np.unique(points.point_of).tolist() == list(range(n_points))
+    found = np.take_along_axis(points.levels, points.ranks, 1)[:, points.point_of]
+    np.testing.assert_array_equal(found, values)
+
+
+def test_weights_count_both_classes_of_equal_samples() -> None:
+    point_of = np.array([1, 0, 1, 1, 2], dtype=np.int32)
+    counts = np.array([3, 1, 2, 2**31 - 1, 0], dtype=np.int32)
+    weights = weigh(point_of, 3, counts, np.array([0, 1, 0, 1, 1], dtype=np.uint8))
+    np.testing.assert_array_equal(weights & ZEROS_MASK, [0, 5, 0])
+    np.testing.assert_array_equal(weights >> ONES, [1, 2**31 - 1, 0])
 
 
 @pytest.mark.parametrize("size", [2, 48, 49, 700])
@@ -122,10 +147,10 @@ def grow(
     first_gain: bool,
     seed: int = 0,
 ) -> Tree:
+    points = rank_points(values)
     return grow_tree(
-        rank_points(values),
-        counts,
-        labels,
+        points,
+        weigh(points.point_of, points.ranks.shape[1], counts, labels),
         max_features,
         first_gain,
         entropy_table(int(counts.sum())),

@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 
 from baselines import RandomForestClustering
+from baselines.forests.tree import Tree
 from baselines.rfc.clustering import _in_words, _synthetic_rows, forest_bytes
-from baselines.rfc.proximity import IN_BAG, count_bits, group_by_leaf, proximity_sums
+from baselines.rfc.proximity import (
+    IN_BAG,
+    count_bits,
+    group_by_leaf,
+    out_of_bag_leaves,
+    proximity_sums,
+    sort_rows,
+)
 
 
 def brute_force_sums(leaves: np.ndarray) -> np.ndarray:
@@ -30,10 +38,33 @@ def test_proximity_sums(n_trees: int, in_bag: float) -> None:
     rng = np.random.default_rng(n_trees)
     leaves = rng.integers(0, 4, size=(n_trees, 30)).astype(np.int32)
     leaves[rng.random(leaves.shape) < in_bag] = IN_BAG
-    groups = group_by_leaf(leaves)
+    groups = group_by_leaf(leaves, rng.permutation(30))
     expected = brute_force_sums(leaves)
-    np.testing.assert_allclose(proximity_sums(groups, 0), expected, rtol=1e-12)
-    np.testing.assert_allclose(proximity_sums(groups, 22), expected[22:], rtol=1e-12)
+    for rows in (np.arange(30), np.array([22, 3, 29])):
+        np.testing.assert_allclose(proximity_sums(groups, rows), expected[rows], rtol=1e-12)
+
+
+def test_members_of_a_leaf_are_in_the_order_asked_for() -> None:
+    leaves = np.array([[4, 4, IN_BAG, 1, 4]], dtype=np.int32)
+    groups = group_by_leaf(leaves, np.array([2, 0, 1, 3, 4]))
+    assert groups.members[0, groups.start[0, 0] : groups.stop[0, 0]].tolist() == [1, 0, 4]
+    assert groups.members[0, groups.start[3, 0] : groups.stop[3, 0]].tolist() == [3]
+
+
+def test_equal_rows_fall_into_one_leaf() -> None:
+    X = np.array([[3.0], [1.0], [3.0], [1.0], [2.0]])
+    rows = sort_rows(X, np.array([2, 0, 2, 0, 1], dtype=np.int32))
+    np.testing.assert_array_equal(rows.X.ravel(), [1.0, 1.0, 2.0, 3.0, 3.0])
+    np.testing.assert_array_equal(rows.order, [1, 3, 4, 0, 2])
+    tree = Tree(
+        feature=np.array([0, -1, -1], dtype=np.int32),
+        threshold=np.array([1.5, 0.0, 0.0]),
+        left=np.array([1, -1, -1], dtype=np.int32),
+        vote=np.array([1, 0, 1], dtype=np.int8),
+    )
+    leaves = np.empty(5, dtype=np.int32)
+    out_of_bag_leaves(tree, rows, np.array([1, 0, 0, 2, 0], dtype=np.int32), leaves)
+    assert leaves.tolist() == [1, IN_BAG, 2, IN_BAG, 2]
 
 
 @pytest.mark.parametrize("word", [0, 1, 2**63, 2**64 - 1, 0x0123456789ABCDEF])
@@ -114,6 +145,6 @@ def test_no_more_forests_need_memory_than_there_are(n_forests: int, at_a_time: i
 
 def test_memory_estimate_covers_the_arrays() -> None:
     leaves = np.zeros((100, 2000), dtype=np.int32)
-    groups = group_by_leaf(leaves)
+    groups = group_by_leaf(leaves, np.arange(2000))
     held = leaves.nbytes + sum(array.nbytes for array in groups)
     assert held <= forest_bytes(2000, 1, 100) < 2 * held + 2000 * 1000
