@@ -89,6 +89,10 @@ class PyODDetector(Detector):
         self.random_state = random_state
         self.training_scores = training_scores
 
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        find_detector(self.detector)
+
     def _fit(self, X: NDArray[np.float64]) -> None:
         detector_class = self._checked_class(self.get_params(deep=False))
         accepted = inspect.signature(detector_class).parameters

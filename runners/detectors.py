@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import inspect
 import logging
@@ -13,6 +14,8 @@ import numpy as np
 from hydra.utils import get_object, instantiate
 from numpy.typing import NDArray
 from omegaconf import OmegaConf
+
+from runners.own_code import own_code
 
 # What `get_object` logs stands in the exception as well, and is said there.
 logging.getLogger("hydra.utils").addHandler(logging.NullHandler())
@@ -62,20 +65,31 @@ def build(algorithm: Mapping[str, Any], random_state: int, n_jobs: int = 1) -> A
     return _seeded(detector, random_state)
 
 
-# Libraries whose detectors cannot call the project's kernels, and our adapter of one of them.
-_WITHOUT_KERNELS = ("sklearn.", "pyod.", "numpy.", "scipy.", "baselines.PyODDetector")
+# Libraries that cannot call the project's kernels, and our adapter of one of them.
+_WITHOUT_KERNELS = frozenset(
+    {"joblib", "numba", "numpy", "pandas", "pyod", "scipy", "sklearn", "torch"}
+)
+_ADAPTER = "baselines.PyODDetector"
 
 
 def kernel_packages(algorithm: Mapping[str, Any]) -> frozenset[str]:
     """Return the project's packages whose kernels a detector may call.
 
-    A class that is not known here may call any of them.
+    Those that it lies in or, as a user's own code, imports. A class of another installed package
+    may call any of them.
     """
-    targets = [t for t in _targets(algorithm) if not t.startswith(_WITHOUT_KERNELS)]
-    ours = {t.split(".")[0] for t in targets} & {"ocrf", "baselines"}
-    if len([t for t in targets if t.split(".")[0] in ours]) < len(targets):
-        ours = {"ocrf", "baselines"}
-    return frozenset(ours)
+    return _kernel_packages(tuple(t for t in _targets(algorithm) if t != _ADAPTER))
+
+
+@functools.cache  # asked for every experiment
+def _kernel_packages(named: tuple[str, ...]) -> frozenset[str]:
+    code = own_code(named)
+    with_kernels = frozenset({"ocrf", "baselines"})
+    return (
+        with_kernels.intersection(code.project)
+        if _WITHOUT_KERNELS.issuperset(code.packages)
+        else with_kernels
+    )
 
 
 def _targets(value: Any) -> Iterator[str]:

@@ -46,11 +46,14 @@ class OwnCode:
     packages : tuple of str
         Top-level names of the installed packages that the targets lie in, or that the user's
         modules import; sorted.
+    project : tuple of str
+        The same of this project's packages.
     """
 
     digest: str | None = None
     modules: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
+    project: tuple[str, ...] = ()
 
 
 def own_code(named: Iterable[str]) -> OwnCode:
@@ -78,12 +81,14 @@ class _Search:
         self.sources: dict[str, bytes] = {}
         self.files: dict[str, Path] = {}
         self.packages: set[str] = set()
+        self.project: set[str] = set()
         self._seen: set[str] = set()
         self._specs: dict[str, ModuleSpec | None] = {}
 
     def found(self) -> OwnCode:
+        imported = tuple(sorted(self.packages)), tuple(sorted(self.project))
         if not self.sources:
-            return OwnCode(packages=tuple(sorted(self.packages)))
+            return OwnCode(None, (), *imported)
         digest = hashlib.sha256()
         for name, source in sorted(self.sources.items()):
             digest.update(f"{name} {hashlib.sha256(source).hexdigest()}\n".encode())
@@ -91,9 +96,7 @@ class _Search:
             with path.open("rb") as file:
                 content = hashlib.file_digest(file, "sha256").hexdigest()
             digest.update(f"{name} {content}\n".encode("utf-8", "surrogateescape"))
-        return OwnCode(
-            digest.hexdigest(), tuple(sorted(self.sources)), tuple(sorted(self.packages))
-        )
+        return OwnCode(digest.hexdigest(), tuple(sorted(self.sources)), *imported)
 
     def add_file(self, name: str, path: Path) -> None:
         """Add a file under the name that it was given; those of ``/proc`` have no size."""
@@ -120,7 +123,9 @@ class _Search:
         path = _path(spec)
         if not _is_own(path):
             top = name.partition(".")[0]
-            if top not in sys.stdlib_module_names and top not in _PROJECT:
+            if top in _PROJECT:
+                self.project.add(top)
+            elif top not in sys.stdlib_module_names:
                 self.packages.add(top)
             return
         if path is None or not path.is_file():

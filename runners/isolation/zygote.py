@@ -1,8 +1,9 @@
-"""Zygote: a process that has imported everything, and forks one process per experiment.
+"""Zygote: a process that has imported the libraries, and forks one process per experiment.
 
-Importing scikit-learn takes a second, forking a process that has done so takes milliseconds. A
-zygote is started by plain `subprocess` (which works under joblib and in Dask workers alike), in a
-session of its own, so that Ctrl-C reaches the runner only. It forks one holder per data set
+Importing scikit-learn takes a second, forking a process that has done so takes milliseconds.
+Detectors and their kernels, which not every experiment needs, are imported when one does. A zygote
+is started by plain `subprocess` (which works under joblib and in Dask workers alike), in a session
+of its own, so that Ctrl-C reaches the runner only. It forks one holder per data set
 (`runners.isolation.holder`), which loads the data and forks the experiments
 (`runners.isolation.child`), which find libraries and data in their memory.
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import importlib
 import os
 import select
 import signal
@@ -42,19 +44,17 @@ from runners.isolation.messages import (
 
 _PRELOADED = (
     "numpy",
-    "sklearn.ensemble",
-    "sklearn.svm",
-    "sklearn.neighbors",
-    "sklearn.covariance",
+    "sklearn.metrics",
+    "sklearn.model_selection",
+    "sklearn.preprocessing",
     "hydra.utils",
     "pandas",
     "pyarrow.parquet",
     "results.records.encoding",
     "results.metrics",
     "datasets",
-    "ocrf",
-    "baselines",
 )
+_INSTALLED = ("baselines.", "ocrf.", "pyod.", "sklearn.")
 
 
 def main() -> None:
@@ -84,20 +84,20 @@ def _reported(control: socket.socket, step: Callable[[], None]) -> None:
 
 def _preload() -> None:
     for name in _PRELOADED:
-        __import__(name)
+        importlib.import_module(name)
 
 
 def _warm_up(packages: frozenset[str]) -> None:
     """Compile kernels, or load them from numba's cache, so that children need not."""
     for package in sorted(packages):
-        sys.modules[package].warm_up()
+        importlib.import_module(package).warm_up()
     gc.collect()
     gc.freeze()
 
 
 def _warm_up_algorithm(algorithm: Mapping[str, Any] | None) -> None:
     # The user's own code, which may be edited, is imported by holders only.
-    if algorithm is not None and str(algorithm.get("_target_")).startswith("baselines."):
+    if algorithm is not None and str(algorithm.get("_target_")).startswith(_INSTALLED):
         holder.prepare(algorithm)
         gc.collect()
         gc.freeze()
@@ -160,7 +160,6 @@ def _fork(control: socket.socket, descriptor: int, serve: Callable[[socket.socke
 
 def _check(end: socket.socket, check: Check) -> None:
     """Say what is wrong with a detector, data set or splitter, if that is the user's to mend."""
-    from baselines.pyod_detector import PyODDetector, find_detector
     from datasets import DataError, DataUnavailable, load
     from datasets.protocols import Splitter, check_splitter, protocol_from
 
@@ -171,8 +170,6 @@ def _check(end: socket.socket, check: Check) -> None:
             detector = detectors.build(check.algorithm, random_state=0)
             detectors.check_methods(detector)
             detectors.check_parameters(detector)
-            if isinstance(detector, PyODDetector):
-                find_detector(detector.detector)
         if check.data is not None:
             load(check.data.dataset, check.data.data)
         if check.protocol is not None:

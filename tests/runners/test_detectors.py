@@ -1,5 +1,6 @@
 """Building detectors from YAML, and what counts as scores."""
 
+import hashlib
 from typing import ClassVar
 
 import numpy as np
@@ -180,8 +181,8 @@ def test_a_class_may_prepare_its_fits_and_what_fails_then_is_left_to_them():
         ({"_target_": "baselines.PyODDetector", "detector": "HBOS"}, set()),
         ({"_target_": "ocrf.OneClassRF"}, {"ocrf"}),
         ({"_target_": "baselines.Orca"}, {"baselines"}),
-        ({"_target_": "mine.Detector"}, {"ocrf", "baselines"}),
-        ({"_target_": "ocrfs.Detector"}, {"ocrf", "baselines"}),
+        ({"_target_": "statsmodels.api.Detector"}, {"ocrf", "baselines"}),
+        ({"_target_": "tests.faults.detectors.Healthy"}, set()),
         (
             {
                 "_target_": "sklearn.pipeline.Pipeline",
@@ -196,6 +197,26 @@ def test_a_class_may_prepare_its_fits_and_what_fails_then_is_left_to_them():
 )
 def test_kernels_are_compiled_for_those_that_may_call_them(algorithm, expected):
     assert kernel_packages(algorithm) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("import numpy\nfrom sklearn.svm import OneClassSVM", set()),
+        ("from ocrf import OneClassRF", {"ocrf"}),
+        ("def fit():\n    import baselines.orca", {"baselines"}),
+        ("from helpers_of_kernels import forest", {"ocrf"}),
+        ("import statsmodels.api", {"ocrf", "baselines"}),  # may import anything itself
+    ],
+)
+def test_kernels_are_compiled_for_what_a_users_module_imports(
+    source, expected, tmp_path, monkeypatch
+):
+    name = f"kernels_{hashlib.sha256(source.encode()).hexdigest()[:8]}"
+    (tmp_path / f"{name}.py").write_text(source)
+    (tmp_path / "helpers_of_kernels.py").write_text("from ocrf import OneClassRF as forest")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert kernel_packages({"_target_": f"{name}.Detector"}) == expected
 
 
 def test_parameters_are_validated_before_a_fit_nested_ones_too():
