@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from results.metrics.ranking import Ranking
+
 GRID_POINTS = 1000
 
 
@@ -18,20 +20,17 @@ def grid() -> NDArray[np.float64]:
     return np.linspace(0.0, 1.0, GRID_POINTS)
 
 
-def interpolated_roc_curve(y: NDArray[np.int8], scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def interpolated_roc_curve(ranking: Ranking) -> NDArray[np.float64]:
     """Return the true positive rate on the grid of false positive rates; it starts at 0.
 
     The area of a perfect ranking is therefore below 1: it lacks half a step of the grid.
     """
-    from sklearn.metrics import roc_curve
-
-    false_positive_rate, true_positive_rate, _ = roc_curve(y, scores)
-    curve = np.interp(grid(), false_positive_rate, true_positive_rate)
+    curve = np.interp(grid(), *ranking.roc)
     curve[0] = 0.0
     return curve
 
 
-def interpolated_pr_curve(y: NDArray[np.int8], scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def interpolated_pr_curve(ranking: Ranking) -> NDArray[np.float64]:
     """Return the precision on the grid of recalls; it starts at 1.
 
     Linear interpolation between precisions is not average precision: where many scores are tied,
@@ -40,9 +39,7 @@ def interpolated_pr_curve(y: NDArray[np.int8], scores: NDArray[np.float64]) -> N
     point comes last, and ``np.interp`` continues from that point. The published curves had them in
     the order that an unstable sort left (`results.metrics.legacy_curves`), which no rule replaces.
     """
-    from sklearn.metrics import precision_recall_curve
-
-    precision, recall, _ = precision_recall_curve(y, scores)
+    precision, recall = ranking.precision_recall
     curve = np.interp(grid(), recall[::-1], precision[::-1])
     curve[0] = 1.0
     return curve

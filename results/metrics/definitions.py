@@ -1,7 +1,7 @@
 """Every metric, defined once: records, tables, figures, statistics and commands read these.
 
-A new metric is a function and an entry in :data:`METRICS`. scikit-learn is imported by the
-functions that call it: the names of the metrics are needed long before any is computed.
+A new metric is a function and an entry in :data:`METRICS`. The names of the metrics are needed long
+before any is computed: what compiles code is imported by the functions that call it.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from results.metrics.curves import curve_area
+from results.metrics.ranking import Ranking
 
-Labels = NDArray[np.int8]
-Scores = NDArray[np.float64]
 Curves = Mapping[str, NDArray[np.float64]]
 
 
@@ -35,8 +34,8 @@ class Metric:
     meaning : str
         What it measures, as tables note it.
     compute : callable
-        Takes `y_test` (1 = anomaly) and `scores` (higher = more abnormal), both of shape (n_test,),
-        and the curves ``roc`` and ``pr`` by name; returns a finite number within `limits`.
+        Takes the `Ranking` of the test points, and the curves ``roc`` and ``pr`` by name; returns a
+        finite number within `limits`.
     usual : bool
         Whether it is recorded under every protocol. The others are recorded under the protocols
         that name them, since they are costly or belong to one benchmark.
@@ -51,55 +50,55 @@ class Metric:
     heading: str
     label: str
     meaning: str
-    compute: Callable[[Labels, Scores, Curves], float]
+    compute: Callable[[Ranking, Curves], float]
     usual: bool = False
     higher_is_better: bool = True
     limits: tuple[float, float] = (0.0, 1.0)
     curve: str | None = None
 
 
-def _roc_auc(y: Labels, scores: Scores, curves: Curves) -> float:
-    from sklearn.metrics import roc_auc_score
-
-    return float(roc_auc_score(y, scores))
-
-
-def _average_precision(y: Labels, scores: Scores, curves: Curves) -> float:
-    from sklearn.metrics import average_precision_score
-
-    return float(average_precision_score(y, scores))
+def _roc_auc(ranking: Ranking, curves: Curves) -> float:
+    """``sklearn.metrics.roc_auc_score``."""
+    false, true = ranking.roc
+    return float(np.trapezoid(true, false))
 
 
-def _precision_at_n(y: Labels, scores: Scores, curves: Curves) -> float:
+def _average_precision(ranking: Ranking, curves: Curves) -> float:
+    """``sklearn.metrics.average_precision_score``."""
+    precision, recall = ranking.precision_recall
+    return max(0.0, -float(np.sum(np.diff(recall) * precision[:-1])))
+
+
+def _precision_at_n(ranking: Ranking, curves: Curves) -> float:
     """Precision above the score that as many points exceed as there are anomalies.
 
     This is ``pyod.utils.precision_n_scores``: the threshold is a percentile, interpolated between
     two scores, and points that are tied with it do not count as found.
     """
-    threshold = np.percentile(scores, 100 * (1 - np.count_nonzero(y) / len(y)))
-    found = y[scores > threshold]
-    return float(found.mean()) if len(found) else 0.0
+    above = ranking.false_positives + ranking.true_positives
+    scores = np.repeat(ranking.thresholds, np.diff(above, prepend=0))
+    threshold = np.percentile(scores, 100 * (1 - ranking.true_positives[-1] / above[-1]))
+    n_above = np.count_nonzero(ranking.thresholds > threshold)
+    return float(ranking.true_positives[n_above - 1] / above[n_above - 1]) if n_above else 0.0
 
 
-def _best_f1(y: Labels, scores: Scores, curves: Curves) -> float:
+def _best_f1(ranking: Ranking, curves: Curves) -> float:
     """F1 score of the anomalies at the threshold where it is highest."""
-    from sklearn.metrics import precision_recall_curve
-
-    precision, recall, _ = precision_recall_curve(y, scores)
+    precision, recall = ranking.precision_recall
     both = precision + recall
     return float(np.max(2 * precision * recall / np.where(both > 0, both, 1.0)))
 
 
-def _roc_auc_2016(y: Labels, scores: Scores, curves: Curves) -> float:
+def _roc_auc_2016(ranking: Ranking, curves: Curves) -> float:
     from results.metrics.legacy_curves import legacy_roc_curve
 
-    return curve_area(legacy_roc_curve(y, scores))
+    return curve_area(legacy_roc_curve(ranking))
 
 
-def _pr_auc_2016(y: Labels, scores: Scores, curves: Curves) -> float:
+def _pr_auc_2016(ranking: Ranking, curves: Curves) -> float:
     from results.metrics.legacy_curves import legacy_pr_curve
 
-    return curve_area(legacy_pr_curve(y, scores))
+    return curve_area(legacy_pr_curve(ranking))
 
 
 _DEFINITIONS: Final = (
@@ -110,7 +109,7 @@ _DEFINITIONS: Final = (
         "ROC",
         "ROC (curve)",
         "area under the ROC curve averaged over the splits on a 1000-point grid",
-        lambda y, scores, curves: curve_area(curves["roc"]),
+        lambda ranking, curves: curve_area(curves["roc"]),
         usual=True,
         curve="roc",
     ),
@@ -120,7 +119,7 @@ _DEFINITIONS: Final = (
         "PR (curve)",
         "area under the precision-recall curve averaged over the splits on a 1000-point grid "
         "(linear interpolation)",
-        lambda y, scores, curves: curve_area(curves["pr"]),
+        lambda ranking, curves: curve_area(curves["pr"]),
         usual=True,
         curve="pr",
     ),

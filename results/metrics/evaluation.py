@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from results.metrics.curves import interpolated_pr_curve, interpolated_roc_curve
 from results.metrics.definitions import METRICS, USUAL_METRICS, check_metrics
+from results.metrics.ranking import Ranking
 
 
 @dataclass(frozen=True)
@@ -63,12 +64,9 @@ def evaluate(
     0.667
     """
     names = dict.fromkeys([*USUAL_METRICS, *check_metrics(metrics)])
-    y, scores = _checked(y_true, anomaly_scores)
-    # No metric depends on the order of the points. Each sorts them, which is quick once they are.
-    order = np.argsort(scores, kind="stable")[::-1]
-    y, scores = y[order], scores[order]
-    curves = {"roc": interpolated_roc_curve(y, scores), "pr": interpolated_pr_curve(y, scores)}
-    return Evaluation({name: METRICS[name].compute(y, scores, curves) for name in names}, curves)
+    ranking = Ranking.of(*_checked(y_true, anomaly_scores))
+    curves = {"roc": interpolated_roc_curve(ranking), "pr": interpolated_pr_curve(ranking)}
+    return Evaluation({name: METRICS[name].compute(ranking, curves) for name in names}, curves)
 
 
 def _checked(
@@ -85,12 +83,14 @@ def _checked(
     n_bad = int(np.count_nonzero(~np.isfinite(scores)))
     if n_bad:
         raise ValueError(f"anomaly_scores must be finite; {n_bad} of {scores.size} are not")
-    labels = np.unique(y)
-    if not np.isin(labels, (0, 1)).all():
-        raise ValueError(f"y_true must hold 0 (normal) and 1 (anomaly) only; got {labels[:5]}")
-    if labels.size < 2:
+    n_normal, n_anomalies = np.count_nonzero(y == 0), np.count_nonzero(y == 1)
+    if n_normal + n_anomalies < y.size:
+        raise ValueError(
+            f"y_true must hold 0 (normal) and 1 (anomaly) only; got {np.unique(y)[:5]}"
+        )
+    if not (n_normal and n_anomalies):
         raise ValueError(
             "y_true must hold both normal points (0) and anomalies (1); "
-            f"all {y.size} test points are {labels.tolist()}"
+            f"all {y.size} test points are {np.unique(y).tolist()}"
         )
     return y.astype(np.int8), scores

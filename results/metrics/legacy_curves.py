@@ -16,6 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from results.metrics.curves import grid
+from results.metrics.ranking import Ranking
 
 #: Neighbouring scores, in descending order, that differ by no more than this are tied.
 TIED = 1e-8
@@ -23,25 +24,9 @@ TIED = 1e-8
 INSERTION = 15
 
 
-def legacy_roc_curve(y: NDArray[np.int8], scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the true positive rate on the grid of false positive rates; it starts at 0.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_test,)
-        1 for an anomaly, 0 for a normal point; both occur.
-    scores : ndarray of shape (n_test,)
-        Higher = more abnormal.
-
-    Returns
-    -------
-    curve : ndarray of shape (1000,)
-    """
-    false_positives, true_positives = _counts(y, scores)
-    if len(true_positives) > 2:
-        bends = np.diff(false_positives, 2).astype(bool) | np.diff(true_positives, 2).astype(bool)
-        kept = np.concatenate(([True], bends, [True]))
-        false_positives, true_positives = false_positives[kept], true_positives[kept]
+def legacy_roc_curve(ranking: Ranking) -> NDArray[np.float64]:
+    """Return the true positive rate on the grid of false positive rates; it starts at 0."""
+    false_positives, true_positives = ranking.tied(TIED).bends
     if false_positives[0] != 0:
         false_positives = np.concatenate(([0], false_positives))
         true_positives = np.concatenate(([0], true_positives))
@@ -50,30 +35,18 @@ def legacy_roc_curve(y: NDArray[np.int8], scores: NDArray[np.float64]) -> NDArra
     return curve
 
 
-def legacy_pr_curve(y: NDArray[np.int8], scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def legacy_pr_curve(ranking: Ranking) -> NDArray[np.float64]:
     """Return the precision on the grid of recalls; it starts at 1.
 
-    The curve ends where full recall is first reached. Parameters as in `legacy_roc_curve`.
+    The curve ends where full recall is first reached.
     """
-    false_positives, true_positives = _counts(y, scores)
-    end = int(np.searchsorted(true_positives, true_positives[-1])) + 1
-    found = true_positives[:end][::-1]
-    precision = np.append(found / (found + false_positives[:end][::-1]), 1.0)
-    recall = np.append(found / true_positives[-1], 0.0)
+    precision, recall = ranking.tied(TIED).precision_recall
+    start = len(recall) - 1 - np.searchsorted(recall[::-1], 1.0)
+    precision, recall = precision[start:], recall[start:]
     order = legacy_argsort(recall)
     curve = _interpolate(recall[order], precision[order])
     curve[0] = 1.0
     return curve
-
-
-def _counts(
-    y: NDArray[np.int8], scores: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the false and the true positives above each distinct score, both ascending."""
-    order = np.argsort(scores, kind="mergesort")[::-1]
-    descending, hits = scores[order], np.cumsum(y[order], dtype=np.int64)
-    last = np.append(np.flatnonzero(-np.diff(descending) > TIED), len(y) - 1)
-    return last + 1 - hits[last], hits[last]
 
 
 def _interpolate(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ from results.metrics.legacy_curves import (
     legacy_pr_curve,
     legacy_roc_curve,
 )
+from results.metrics.ranking import Ranking
 
 
 def recursive_sort(values, order):
@@ -67,10 +68,11 @@ def test_roc_without_ties_in_either_coordinate_is_todays(n_normal, n_anomalies, 
     y = rng.permutation(np.repeat([0, 1], [n_normal, n_anomalies])).astype(np.int8)
     scores = rng.permutation(len(y)).astype(float)
     # The line may go through another of several points above one another: at most one step differs.
-    legacy = legacy_roc_curve(y, scores)
+    ranking = Ranking.of(y, scores)
+    legacy = legacy_roc_curve(ranking)
     assert legacy[0] == 0.0
     assert curve_area(legacy) == pytest.approx(
-        curve_area(interpolated_roc_curve(y, scores)), abs=1 / n_normal
+        curve_area(interpolated_roc_curve(ranking)), abs=1 / n_normal
     )
 
 
@@ -78,27 +80,28 @@ def test_curves_with_distinct_abscissae_are_todays():
     # One normal point between each two anomalies: no two points share a recall or a rate.
     y = np.tile([1, 0], 8).astype(np.int8)
     scores = np.repeat(np.arange(8.0), 2)[::-1].copy()  # an anomaly and a normal point are tied
+    ranking = Ranking.of(y, scores)
     np.testing.assert_allclose(
-        legacy_roc_curve(y, scores)[1:], interpolated_roc_curve(y, scores)[1:], atol=1e-12
+        legacy_roc_curve(ranking)[1:], interpolated_roc_curve(ranking)[1:], atol=1e-12
     )
     np.testing.assert_allclose(
-        legacy_pr_curve(y, scores)[1:], interpolated_pr_curve(y, scores)[1:], atol=1e-12
+        legacy_pr_curve(ranking)[1:], interpolated_pr_curve(ranking)[1:], atol=1e-12
     )
 
 
 def test_close_scores_are_tied():
-    y = np.array([0, 1, 0, 1], dtype=np.int8)
-    apart, close = np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.0, 1.0, 1.0 + TIED / 2, 3.0])
-    assert curve_area(legacy_roc_curve(y, close)) > curve_area(legacy_roc_curve(y, apart))
-    np.testing.assert_array_equal(
-        legacy_roc_curve(y, close), legacy_roc_curve(y, np.array([0.0, 1.0, 1.0, 3.0]))
+    apart, close, tied = (
+        legacy_roc_curve(Ranking.of([0, 1, 0, 1], [0.0, 1.0, third, 3.0]))
+        for third in (2.0, 1.0 + TIED / 2, 1.0)
     )
+    assert curve_area(close) > curve_area(apart)
+    np.testing.assert_array_equal(close, tied)
 
 
 def test_precision_recall_curve_ends_where_full_recall_is_reached():
     # All anomalies first; what follows them does not count.
-    y = np.array([1, 1, 0, 0, 0], dtype=np.int8)
-    assert curve_area(legacy_pr_curve(y, np.arange(5.0)[::-1].copy())) == pytest.approx(1.0)
+    ranking = Ranking.of([1, 1, 0, 0, 0], [4, 3, 2, 1, 0])
+    assert curve_area(legacy_pr_curve(ranking)) == pytest.approx(1.0)
 
 
 def test_metrics_are_recorded_where_they_are_named():

@@ -5,6 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyod.utils.utility import precision_n_scores
+from sklearn.metrics import (
+    average_precision_score,
+    precision_recall_curve,
+    roc_auc_score,
+    roc_curve,
+)
 
 from results.metrics import GRID_POINTS, METRICS, USUAL_METRICS, curve_area, evaluate, grid
 
@@ -182,6 +188,23 @@ def test_every_metric_lies_within_its_limits(case):
     for name, value in evaluate(*case, METRICS).metrics.items():
         low, high = METRICS[name].limits
         assert low - 1e-12 <= value <= high + 1e-12
+
+
+@given(st.integers(2, 400), st.integers(1, 50), st.integers(0, 3), st.integers(0, 10_000))
+def test_metrics_and_curves_equal_scikit_learns_to_the_last_digit(n, n_values, digits, seed):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) < rng.integers(1, n)).astype(int)
+    scores = rng.normal(size=n_values)[rng.integers(n_values, size=n)].round(digits)
+    scores[rng.random(n) < 0.1] *= -0.0
+    evaluation = evaluate(y, scores)
+    assert evaluation.metrics["roc_auc"] == roc_auc_score(y, scores)
+    assert evaluation.metrics["average_precision"] == average_precision_score(y, scores)
+    false, true, _ = roc_curve(y, scores)
+    roc = np.interp(grid(), false, true)
+    assert evaluation.curves["roc"][1:].tolist() == roc[1:].tolist()
+    precision, recall, _ = precision_recall_curve(y, scores)
+    pr = np.interp(grid(), recall[::-1], precision[::-1])
+    assert evaluation.curves["pr"][1:].tolist() == pr[1:].tolist()
 
 
 def test_an_unknown_metric_is_named_with_those_there_are():
