@@ -197,6 +197,10 @@ class Protocol(Strict):
         return self.model_dump(by_alias=True, exclude_unset=True)
 
 
+_CHECKED: dict[str, Protocol] = {}
+"""What `protocol_from` has returned: thousands of experiments have the same protocol."""
+
+
 def protocol_from(mapping: Mapping[str, Any]) -> Protocol:
     """Return the resolved group `protocol` as a checked object.
 
@@ -205,4 +209,8 @@ def protocol_from(mapping: Mapping[str, Any]) -> Protocol:
     datasets.strict.Invalid
         With one line per mistake.
     """
-    return check(Protocol, dict(mapping), "protocol")
+    # As it is written, with the types of its values: 1 is not true.
+    text = repr(dict(mapping))
+    if text not in _CHECKED:
+        _CHECKED[text] = check(Protocol, dict(mapping), "protocol")
+    return _CHECKED[text]

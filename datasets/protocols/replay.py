@@ -119,15 +119,16 @@ class ReplayedSplit(NamedTuple):
         All rows after the cap, those cut off for training (anomalies included), and the others.
     stream : RandomState
         The generator as the fit of this split finds it.
-    scalers : dict
-        Scalers fitted on all rows, by kind, for whoever fits one: all splits share the dict.
+    scaled : dict
+        The whole table, scaled as all these rows are, by kind of scaling, for whoever computes it:
+        all splits share the dict.
     """
 
     rows: Rows
     train: Rows
     test: Rows
     stream: np.random.RandomState
-    scalers: dict[str, Any]
+    scaled: dict[str, Any]
 
 
 class _Place(NamedTuple):
@@ -138,7 +139,7 @@ class _Place(NamedTuple):
     rows: Rows
     order: Rows
     generator: np.random.RandomState
-    scalers: dict[str, Any]
+    scaled: dict[str, Any]
 
 
 _PLACES: WeakKeyDictionary[Dataset, _Place] = WeakKeyDictionary()
@@ -234,7 +235,7 @@ def replay(
         place = place._replace(split=place.split + 1, order=order, generator=generator)
     _PLACES[dataset] = place
     return ReplayedSplit(
-        place.rows, *cut(place.order, protocol), _copy(place.generator), place.scalers
+        place.rows, *cut(place.order, protocol), _copy(place.generator), place.scaled
     )
 
 

@@ -12,6 +12,7 @@ from datasets.dataset import Dataset, Split
 from datasets.protocols.given import from_file, from_splitter
 from datasets.protocols.protocol import Protocol, protocol_from
 from datasets.protocols.replay import ReplayedSplit, replay
+from datasets.protocols.scaling import scaler_of
 from datasets.protocols.schema import Scaling, Splitter
 from datasets.protocols.steps import Rows, capped, cut_rows, distinct, resized
 from datasets.protocols.streams import SeedSequenceStreams, Streams, streams_of
@@ -70,7 +71,7 @@ def make_split(
         steps.test_rows
     ]
     _refuse_degenerate(dataset, train, test, split)
-    X_train, X_test = scaled(dataset.X, rows, train, test, steps.scaling)
+    X_train, X_test = _scaled(dataset.X, rows, train, test, steps.scaling)
     return Split(
         X_train=X_train,
         X_test=X_test,
@@ -94,7 +95,7 @@ def anticipate(
     elif steps.indices is None:
         _ = dataset.order_of_its_own
     if steps.generator.kind == "replayed":
-        _fit_of_all(dataset, replay(dataset, steps, setting, split), steps.scaling)
+        _scaled_at_once(dataset, replay(dataset, steps, setting, split), steps.scaling)
 
 
 def _replayed(
@@ -105,10 +106,11 @@ def _replayed(
     keep = protocol.keeps_anomalies(bool(setting["anomalies_in_train"]))
     train = replayed.train if keep else replayed.train[dataset.y[replayed.train] == 0]
     _refuse_degenerate(dataset, train, replayed.test, split)
-    scaler = _fit_of_all(dataset, replayed, protocol.scaling)
-    X_train, X_test = scaled(
-        dataset.X, replayed.rows, train, replayed.test, protocol.scaling, scaler
-    )
+    scaling = protocol.scaling
+    X = _scaled_at_once(dataset, replayed, scaling)
+    if X is not dataset.X:
+        scaling = Scaling(kind="none")
+    X_train, X_test = _scaled(X, replayed.rows, train, replayed.test, scaling)
     return Split(
         X_train=X_train,
         X_test=X_test,
@@ -163,41 +165,31 @@ def _and_anomalies(dataset: Dataset, cut: Rows, rest: Rows) -> Rows:
     return np.concatenate([rest, np.unique(cut[dataset.y[cut] == 1])])
 
 
-def _fit_of_all(dataset: Dataset, replayed: ReplayedSplit, scaling: Scaling) -> Any:
-    """Return the scaler that all splits of a replayed table share; None if each has its own."""
+def _scaled_at_once(dataset: Dataset, replayed: ReplayedSplit, scaling: Scaling) -> Any:
+    """Return the table as all splits of a replayed one have it; as it is if each scales its own."""
     if scaling.kind == "none" or scaling.fitted_on != "all":
-        return None
-    if scaling.kind not in replayed.scalers:
-        replayed.scalers[scaling.kind] = _scaler(scaling).fit(dataset.X[replayed.rows])
-    return replayed.scalers[scaling.kind]
+        return dataset.X
+    if scaling.kind not in replayed.scaled:
+        scaler = scaler_of(scaling.kind).fit(_taken(dataset.X, replayed.rows))
+        replayed.scaled[scaling.kind] = scaler.transform(dataset.X.copy())
+    return replayed.scaled[scaling.kind]
 
 
-def _scaler(scaling: Scaling) -> Any:
-    # Here, not at the top: processes that only fetch would wait a second for scikit-learn.
-    from sklearn import preprocessing
-
-    return {
-        "standard": preprocessing.StandardScaler,
-        "minmax": preprocessing.MinMaxScaler,
-        "robust": preprocessing.RobustScaler,
-    }[scaling.kind]()
-
-
-def scaled(
-    X: NDArray[np.float64],
-    rows: Rows,
-    train: Rows,
-    test: Rows,
-    scaling: Scaling,
-    scaler: Any = None,
+def _scaled(
+    X: NDArray[np.float64], rows: Rows, train: Rows, test: Rows, scaling: Scaling
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the parts scaled, by a fitted scaler where there is one, C-contiguous."""
-    X_train, X_test = X[train], X[test]
+    """Return the parts scaled, C-contiguous."""
+    X_train, X_test = _taken(X, train), _taken(X, test)
     if scaling.kind != "none":
-        if scaler is None:
-            scaler = _scaler(scaling).fit(X[rows] if scaling.fitted_on == "all" else X_train)
+        fitted_on = _taken(X, rows) if scaling.fitted_on == "all" else X_train
+        scaler = scaler_of(scaling.kind).fit(fitted_on)
         X_train, X_test = scaler.transform(X_train), scaler.transform(X_test)
     return np.ascontiguousarray(X_train), np.ascontiguousarray(X_test)
+
+
+def _taken(X: NDArray[np.float64], rows: Rows) -> NDArray[np.float64]:
+    """Return ``X[rows]``, several times as fast."""
+    return np.take(X, rows, axis=0)
 
 
 def _refuse_degenerate(dataset: Dataset, train: Rows, test: Rows, split: int) -> None:

@@ -36,6 +36,9 @@ _imported: dict[tuple[str, ...], str | None] = {}
 _prepared: list[Mapping[str, Any]] = []
 """Algorithms that `prepare` has seen."""
 
+_evaluated: set[tuple[str, ...]] = set()
+"""Metrics that were computed once: their kernels are loaded."""
+
 
 def serve(end: socket.socket) -> None:
     """Load a data set and run experiments on it, one at a time, until the socket closes."""
@@ -119,11 +122,17 @@ def _run_one(
 def _anticipate(task: Task, dataset: Dataset) -> None:
     """Compute here what the splits of the data set share: the next experiment finds it."""
     from datasets.protocols import anticipate
+    from results.metrics import evaluate
 
     setting, protocol = task.config["setting"], task.config["protocol"]
     # The experiment meets what is wrong again, and reports it.
     with contextlib.suppress(Exception):
         anticipate(dataset, setting=setting, protocol=protocol, split=task.split)
+    metrics = tuple(protocol.get("metrics") or ())
+    if metrics not in _evaluated:
+        _evaluated.add(metrics)
+        with contextlib.suppress(Exception):
+            evaluate([0, 1], [0.0, 1.0], metrics)
 
 
 def _import_targets(task: Task) -> str | None:

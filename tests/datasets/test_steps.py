@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn import model_selection
 from sklearn.model_selection import train_test_split
-from sklearn.preprocessing import MinMaxScaler, RobustScaler
+from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
 from datasets import Dataset
 from datasets.configuration import compose
+from datasets.protocols.scaling import Standard
 from tests.datasets.support import NOVELTY, OUTLIER, RAW, dataset, split_of
 
 LEGACY = {"kind": "legacy"}
@@ -138,7 +141,10 @@ def test_a_stratified_cut_keeps_the_share_of_anomalies():
     assert made.y[train].sum() == 12
 
 
-@pytest.mark.parametrize(("kind", "scaler"), [("minmax", MinMaxScaler), ("robust", RobustScaler)])
+@pytest.mark.parametrize(
+    ("kind", "scaler"),
+    [("standard", StandardScaler), ("minmax", MinMaxScaler), ("robust", RobustScaler)],
+)
 def test_scaling_is_scikit_learn_s(kind, scaler):
     made = dataset(50, 10)
     raw = split_of(made)
@@ -146,6 +152,20 @@ def test_scaling_is_scikit_learn_s(kind, scaler):
     fitted = scaler().fit(raw.X_train)
     np.testing.assert_array_equal(got.X_train, fitted.transform(raw.X_train))
     np.testing.assert_array_equal(got.X_test, fitted.transform(raw.X_test))
+
+
+@given(st.integers(2, 300), st.booleans(), st.integers(0, 10_000))
+def test_standard_scaling_is_scikit_learn_s_to_the_last_digit(n, missing, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6)) * 10.0 ** rng.integers(-8, 9, 6) + 10.0 ** rng.integers(-8, 9, 6)
+    X[:, 0] = 1e5 / 3
+    X[:, 1] = X[:, 0] + 1e-11 * rng.integers(2, size=n)  # constant but for rounding
+    if missing:
+        X[1:][rng.random((n - 1, 6)) < 0.2] = np.nan
+    theirs, ours = StandardScaler().fit(X), Standard().fit(X)
+    assert ours.mean.tolist() == theirs.mean_.tolist()
+    assert ours.deviation.tolist() == theirs.scale_.tolist()
+    np.testing.assert_array_equal(ours.transform(X.copy()), theirs.transform(X))
 
 
 def test_a_splitter_of_scikit_learn_s():
