@@ -57,8 +57,10 @@ class RecordStore:
         self.path = Path(path)
         self.unreadable: list[tuple[Path, str]] = []
         self._listed: dict[str, tuple[int, float]] = {}
-        self._files: dict[str, dict[str, Path]] = {}  # by folder, by key
-        self._paths: dict[str, Path] = {}  # of all folders
+        self._names: dict[str, list[str]] = {}  # of all files, by folder
+        # Texts, of which thousands are compared each time that a folder has changed.
+        self._files: dict[str, dict[str, str]] = {}  # by folder, by key
+        self._paths: dict[str, str] = {}  # of all folders
 
     def path_of(self, record: Record) -> Path:
         """Return where a record is kept."""
@@ -96,7 +98,7 @@ class RecordStore:
         """Return the files of those of some keys that have one; looks at the folders once."""
         self._refresh()
         known = self._paths
-        return {key: known[key[:_KEY_CHARS]] for key in keys if key[:_KEY_CHARS] in known}
+        return {key: Path(known[key[:_KEY_CHARS]]) for key in keys if key[:_KEY_CHARS] in known}
 
     def put(self, record: Record) -> Path:
         """Write a record durably, replacing one with the same key. Return its path."""
@@ -105,10 +107,10 @@ class RecordStore:
         old = self._paths.get(record.key[:_KEY_CHARS])
         data = json.dumps(record.to_dict(), ensure_ascii=False, separators=(",", ":"))
         write_atomically(path, data.encode("utf-8", "backslashreplace"))
-        if old is not None and old != path:
+        if old is not None and Path(old) != path:
             # The same experiment under another label (the YAML's own value changed since).
-            old.unlink(missing_ok=True)
-        self._paths[record.key[:_KEY_CHARS]] = path
+            Path(old).unlink(missing_ok=True)
+        self._paths[record.key[:_KEY_CHARS]] = str(path)
         return path
 
     def remove(self, key: str) -> None:
@@ -118,6 +120,7 @@ class RecordStore:
             return
         path.unlink(missing_ok=True)
         del self._paths[key[:_KEY_CHARS]]
+        self._names.clear()  # another run may write a file of this name before the next look
         for folder in (path.parent, path.parent.parent):
             with contextlib.suppress(OSError):  # not empty
                 folder.rmdir()
@@ -136,7 +139,7 @@ class RecordStore:
     def paths(self) -> list[Path]:
         """Return the record files, sorted."""
         self._refresh()
-        return sorted(self._paths.values())
+        return sorted(map(Path, self._paths.values()))
 
     def __len__(self) -> int:
         self._refresh()
@@ -172,22 +175,26 @@ class RecordStore:
         for folder in self._listed.keys() - set(folders):
             self._replace(folder, {})
             del self._listed[folder], self._files[folder]
+            self._names.pop(folder, None)
         for folder in folders:
             stamp = os.stat(folder).st_mtime_ns
             known = self._listed.get(folder)
             if known and known[0] == stamp and known[1] - stamp / 1e9 > _CERTAIN_SECONDS:
                 continue
             self._listed[folder] = (stamp, time.time())
-            self._replace(folder, _record_files(folder))
+            names = sorted(os.listdir(folder))
+            if names != self._names.get(folder):
+                self._names[folder] = names
+                self._replace(folder, _record_files(folder, names))
 
-    def _replace(self, folder: str, files: dict[str, Path]) -> None:
+    def _replace(self, folder: str, files: dict[str, str]) -> None:
         """Take note of what a folder holds now."""
         old = self._files.get(folder, {})
         self._files[folder] = files
         for key, path in files.items():
             known = self._paths.get(key)
             # Two files of one key: a writer was killed before it removed the old one.
-            elsewhere = known is not None and known.parent != path.parent
+            elsewhere = known is not None and os.path.dirname(known) != folder
             self._paths[key] = _newest([known, path]) if known and elsewhere else path
         for key in old.keys() - files.keys():
             if self._paths.get(key) == old[key]:
@@ -206,21 +213,21 @@ def _folders(path: str | Path) -> list[str]:
         return []
 
 
-def _record_files(folder: str) -> dict[str, Path]:
+def _record_files(folder: str, names: Iterable[str]) -> dict[str, str]:
     """Return the record files of a folder by the start of their keys."""
-    found: dict[str, Path] = {}
-    for name in os.listdir(folder):
+    found: dict[str, str] = {}
+    for name in names:
         if name.endswith(_SUFFIX) and not name.startswith("."):
             key = name[: -len(_SUFFIX)].rpartition("-")[2]
-            path = Path(folder, name)
+            path = f"{folder}/{name}"
             found[key] = _newest([found[key], path]) if key in found else path
     return found
 
 
-def _newest(paths: Iterable[Path]) -> Path:
-    def written(path: Path) -> int:
+def _newest(paths: Iterable[str]) -> str:
+    def written(path: str) -> int:
         try:
-            return path.stat().st_mtime_ns
+            return os.stat(path).st_mtime_ns
         except FileNotFoundError:
             return 0  # removed since it was listed
 
