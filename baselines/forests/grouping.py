@@ -28,9 +28,9 @@ class Workspace(NamedTuple):
     keys, scratch : ndarray of shape (n_points,)
     counts : ndarray of shape (256,)
         For sorting.
-    rank : ndarray of shape (n_points,)
+    rank : ndarray of shape (n_points + 1,)
         Output: the distinct ranks, ascending.
-    zeros, ones : ndarray of shape (n_points,)
+    zeros, ones : ndarray of shape (n_points + 1,)
         Output: how many points of class 0 and 1 have the rank.
     """
 
@@ -53,9 +53,9 @@ def make_workspace(n_points: int, n_ranks: int) -> Workspace:
         np.empty(n_points, dtype=np.uint64),
         np.empty(n_points, dtype=np.uint64),
         np.empty(256, dtype=np.int64),
-        np.empty(n_points, dtype=np.int32),
-        np.empty(n_points, dtype=np.int32),
-        np.empty(n_points, dtype=np.int32),
+        np.empty(n_points + 1, dtype=np.int32),
+        np.empty(n_points + 1, dtype=np.int32),
+        np.empty(n_points + 1, dtype=np.int32),
     )
 
 
@@ -87,8 +87,9 @@ def group_by_rank(
     size = points.size
     low = rank[points[0]]
     high = low
+    # Unsigned indices: signed ones would be compared with 0 first.
     for i in range(size):
-        r = rank[points[i]]
+        r = rank[np.uint32(points[i])]
         space.found[i] = r
         low = min(low, r)
         high = max(high, r)
@@ -98,15 +99,16 @@ def group_by_rank(
     n_groups = 0
     if high - low <= SPAN_PER_POINT * size:
         for i in range(size):
-            space.tally[space.found[i] - low] += weights[i]
+            space.tally[np.uint32(space.found[i] - low)] += weights[i]
         for offset in range(high - low + 1):
+            # Without a branch, as whether a rank occurs cannot be predicted: the next one that does
+            # overwrites what is written for one that does not.
             both = space.tally[offset]
-            if both != 0:
-                space.tally[offset] = 0
-                space.rank[n_groups] = low + offset
-                space.zeros[n_groups] = both & ZEROS_MASK
-                space.ones[n_groups] = both >> ONES
-                n_groups += 1
+            space.tally[offset] = 0
+            space.rank[n_groups] = low + offset
+            space.zeros[n_groups] = both & ZEROS_MASK
+            space.ones[n_groups] = both >> ONES
+            n_groups += both != 0
         return n_groups
 
     for i in range(size):

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, Options
 from baselines.detector import Detector
 from baselines.forests.growing import grow_tree
 from baselines.forests.random_stream import bootstrap_counts
-from baselines.forests.ranking import rank_points, weigh
+from baselines.forests.ranking import RankedPoints, rank_points, weigh
 from baselines.forests.splitting import entropy_table
 from baselines.forests.tree import Tree, add_votes
 from baselines.ocrfsampling.outliers import generate_outliers
@@ -185,8 +185,7 @@ class _FixedSample:
             rng = np.random.default_rng(seed)
             features = rng.choice(n_features, self.subspace, replace=False)
             points = points.select(features)
-        weights = weigh(points.point_of, points.ranks.shape[1], counts, self.labels)
-        tree = grow_tree(points, weights, self.tries, True, self.table, state)
+        tree = _grow(points, counts, self.labels, self.tries, self.table, state)
         return _in_all_dimensions(tree, features)
 
 
@@ -220,10 +219,24 @@ class _SamplePerTree:
         counts = np.ones(len(values), dtype=np.int32)
         counts[: len(targets)] = bootstrap_counts(state, len(targets))
         table = entropy_table(labels.size)
-        points = rank_points(values.T)
-        weights = weigh(points.point_of, points.ranks.shape[1], counts, labels)
-        tree = grow_tree(points, weights, self.tries, True, table, state)
+        tree = _grow(rank_points(values.T), counts, labels, self.tries, table, state)
         return _in_all_dimensions(tree, features)
+
+
+def _grow(
+    points: RankedPoints,
+    counts: NDArray[np.int32],
+    labels: NDArray[np.uint8],
+    tries: int,
+    table: NDArray[np.float64],
+    state: NDArray[np.uint64],
+) -> Tree:
+    """Grow a tree on a sample of the points."""
+    n_points = points.ranks.shape[1]
+    weights = weigh(points.point_of, n_points, counts, labels)
+    nobody = np.zeros(n_points, dtype=np.bool_)
+    tree: Tree = grow_tree(points, weights, nobody, tries, True, table, state)[0]
+    return tree
 
 
 def _in_all_dimensions(tree: Tree, features: NDArray[np.int64] | None) -> Tree:

@@ -17,12 +17,7 @@ from baselines.forests.growing import grow_tree
 from baselines.forests.random_stream import bootstrap_counts
 from baselines.forests.ranking import rank_points, weigh
 from baselines.forests.splitting import entropy_table
-from baselines.rfc.proximity import (
-    group_by_leaf,
-    out_of_bag_leaves,
-    proximity_sums,
-    sort_rows,
-)
+from baselines.rfc.proximity import IN_BAG, group_by_leaf, proximity_sums
 
 GIGABYTE = 2.0**30
 
@@ -124,17 +119,23 @@ class RandomForestClustering(TransductiveDetector):
         state = np.array([seed], dtype=np.uint64)
         mtry = min(self._at_fit.mtry, n_features)
         no_table = entropy_table(0)
-        alike = sort_rows(rows, points.point_of[:n_rows])
+        n_points = points.ranks.shape[1]
+        real = np.zeros(n_points, dtype=np.bool_)
+        real[points.point_of[:n_rows]] = True
+        # Rows that are alike stand side by side and share leaves: what one of them needs from
+        # memory, the next one finds in the cache.
+        order = np.argsort(points.point_of[:n_rows], kind="stable")
+        point_of = points.point_of[order]
         leaves = np.empty((self._at_fit.n_trees, n_rows), dtype=np.int32)
         for row_of_leaves in leaves:
             counts = bootstrap_counts(state, labels.size)
-            weights = weigh(points.point_of, points.ranks.shape[1], counts, labels)
-            tree = grow_tree(points, weights, mtry, False, no_table, state)
-            out_of_bag_leaves(tree, alike, counts, row_of_leaves)
-        groups = group_by_leaf(leaves, alike.order)
-        scored = np.flatnonzero(alike.order >= n_rows - n_scored)
+            weights = weigh(points.point_of, n_points, counts, labels)
+            leaf_of = grow_tree(points, weights, real, mtry, False, no_table, state)[1]
+            row_of_leaves[:] = np.where(counts[order] > 0, IN_BAG, leaf_of[point_of])
+        groups = group_by_leaf(leaves, order)
+        scored = np.flatnonzero(order >= n_rows - n_scored)
         sums = np.empty(n_scored)
-        sums[alike.order[scored] - (n_rows - n_scored)] = proximity_sums(groups, scored)
+        sums[order[scored] - (n_rows - n_scored)] = proximity_sums(groups, scored)
         return sums
 
     def _refuse_too_large(self, rows: NDArray[np.float64]) -> None:

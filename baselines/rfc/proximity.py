@@ -7,68 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.forests.tree import Tree, find_leaf
 from ocrf.kernels import njit
 
+#: In place of a leaf, where a row is in the bag of a tree.
 IN_BAG = -1
-
-
-class SortedRows(NamedTuple):
-    """The real rows, equal and similar ones side by side.
-
-    They share leaves: what one of them needs from memory, the next one finds in the cache.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        The rows.
-    point_of : ndarray of shape (n_rows,)
-        The same number for equal rows.
-    order : ndarray of shape (n_rows,)
-        Which row each of them was before.
-    """
-
-    X: NDArray[np.float64]
-    point_of: NDArray[np.int32]
-    order: NDArray[np.int64]
-
-
-def sort_rows(X: NDArray[np.float64], point_of: NDArray[np.int32]) -> SortedRows:
-    """Sort the rows of `X` by the numbers of the points that they are."""
-    order = np.argsort(point_of, kind="stable")
-    return SortedRows(X[order], point_of[order], order)
-
-
-@njit(cache=True, nogil=True)
-def out_of_bag_leaves(
-    tree: Tree,
-    rows: SortedRows,
-    counts: NDArray[np.int32],
-    leaves: NDArray[np.int32],
-) -> None:
-    """Write to `leaves` the leaf of every row that is out of bag, and `IN_BAG` for the others.
-
-    Parameters
-    ----------
-    tree : Tree
-        A grown tree.
-    rows : SortedRows
-        The real rows.
-    counts : ndarray of shape (n_samples,)
-        How often the tree's sample holds each row, in the order before; the real rows come first.
-    leaves : ndarray of shape (n_rows,)
-        Output, in the order of `rows`.
-    """
-    last = -1
-    leaf = IN_BAG
-    for row in range(leaves.size):
-        if counts[rows.order[row]] > 0:
-            leaves[row] = IN_BAG
-            continue
-        if rows.point_of[row] != last:
-            last = rows.point_of[row]
-            leaf = find_leaf(tree, rows.X[row])
-        leaves[row] = leaf
 
 
 class LeafGroups(NamedTuple):
@@ -78,7 +20,7 @@ class LeafGroups(NamedTuple):
     ----------
     members : ndarray of shape (n_trees, n_rows)
         The out-of-bag rows of each tree, those of one leaf side by side.
-    start, stop : ndarray of shape (n_rows, n_trees)
+    start, stop : ndarray of shape (n_trees, n_rows)
         Where the leaf of a row lies in `members`; empty where the row is in the bag.
     out_of_bag : ndarray of shape (n_rows, n_words)
         One bit per tree: whether the row is out of its bag.
@@ -108,8 +50,8 @@ def group_by_leaf(leaves: NDArray[np.int32], order: NDArray[np.int64]) -> LeafGr
     """
     n_trees, n_rows = leaves.shape
     members = np.empty((n_trees, n_rows), dtype=np.int32)
-    start = np.zeros((n_rows, n_trees), dtype=np.int32)
-    stop = np.zeros((n_rows, n_trees), dtype=np.int32)
+    start = np.zeros((n_trees, n_rows), dtype=np.int32)
+    stop = np.zeros((n_trees, n_rows), dtype=np.int32)
     out_of_bag = np.zeros((n_rows, (n_trees + 63) // 64), dtype=np.uint64)
     rows = np.argsort(order)
     for tree in range(n_trees):
@@ -119,16 +61,17 @@ def group_by_leaf(leaves: NDArray[np.int32], order: NDArray[np.int64]) -> LeafGr
         ends[0] = 0  # the rows in the bag
         for leaf in range(1, ends.size):
             ends[leaf] += ends[leaf - 1]
-        filled = ends.copy()
+        for row in range(n_rows):
+            leaf = leaves[tree, row]
+            if leaf != IN_BAG:
+                start[tree, row] = ends[leaf]
+                stop[tree, row] = ends[leaf + 1]
+                out_of_bag[row, tree // 64] |= np.uint64(1) << np.uint64(tree % 64)
         for row in rows:
             leaf = leaves[tree, row]
-            if leaf == IN_BAG:
-                continue
-            members[tree, filled[leaf]] = row
-            filled[leaf] += 1
-            start[row, tree] = ends[leaf]
-            stop[row, tree] = ends[leaf + 1]
-            out_of_bag[row, tree // 64] |= np.uint64(1) << np.uint64(tree % 64)
+            if leaf != IN_BAG:
+                members[tree, ends[leaf]] = row
+                ends[leaf] += 1
     return LeafGroups(members, start, stop, out_of_bag)
 
 
@@ -165,7 +108,7 @@ def proximity_sums(groups: LeafGroups, rows: NDArray[np.int64]) -> NDArray[np.fl
     sums : ndarray of shape (n_sums,)
         Sums of proximities, between 1 and n_rows.
     """
-    n_rows, n_trees = groups.start.shape
+    n_trees, n_rows = groups.start.shape
     n_words = groups.out_of_bag.shape[1]
     common = np.zeros(n_rows, dtype=np.int32)
     # Every visit writes its row to the end of `met`, which grows only if the row is new: one place
@@ -177,7 +120,7 @@ def proximity_sums(groups: LeafGroups, rows: NDArray[np.int64]) -> NDArray[np.fl
         row = rows[i]
         n_met = 0
         for tree in range(n_trees):
-            for other in groups.members[tree, groups.start[row, tree] : groups.stop[row, tree]]:
+            for other in groups.members[tree, groups.start[tree, row] : groups.stop[tree, row]]:
                 met[n_met] = other
                 n_met += common[other] == 0
                 common[other] += 1

@@ -147,15 +147,33 @@ def grow(
     first_gain: bool,
     seed: int = 0,
 ) -> Tree:
+    return grow_and_follow(values, labels, counts, max_features, first_gain, seed)[0]
+
+
+def grow_and_follow(
+    values: np.ndarray,
+    labels: np.ndarray,
+    counts: np.ndarray,
+    max_features: int,
+    first_gain: bool,
+    seed: int = 0,
+    followed: np.ndarray | bool = False,
+) -> tuple[Tree, np.ndarray]:
+    """Return a tree and, where it is known, the leaf of every sample."""
     points = rank_points(values)
-    return grow_tree(
+    n_points = points.ranks.shape[1]
+    is_followed = np.zeros(n_points, dtype=np.bool_)
+    is_followed[points.point_of] = followed
+    tree, leaf_of = grow_tree(
         points,
-        weigh(points.point_of, points.ranks.shape[1], counts, labels),
+        weigh(points.point_of, n_points, counts, labels),
+        is_followed,
         max_features,
         first_gain,
         entropy_table(int(counts.sum())),
         stream(seed),
     )
+    return tree, leaf_of[points.point_of]
 
 
 def split_scores(
@@ -264,3 +282,22 @@ def test_leaves_hold_their_points(first_gain: bool) -> None:
     inner = np.flatnonzero(tree.feature >= 0)
     children = np.concatenate([tree.left[inner], tree.left[inner] + 1])
     np.testing.assert_array_equal(np.sort(children), np.arange(1, tree.feature.size))
+
+
+@pytest.mark.parametrize("first_gain", [False, True])
+@pytest.mark.parametrize("n_levels", [3, 40, 100_000])
+@pytest.mark.parametrize("seed", range(3))
+def test_followed_points_fall_into_the_leaf_that_they_would_find(
+    first_gain: bool, n_levels: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, n_levels, size=(3, 200)).astype(float)
+    labels = rng.integers(0, 2, size=200).astype(np.uint8)
+    counts = bootstrap_counts(stream(seed), 200)
+    sample = (values, labels, counts, 2, first_gain, seed)
+    tree, leaves = grow_and_follow(*sample, followed=True)
+    assert leaves.tolist() == [find_leaf(tree, x) for x in np.ascontiguousarray(values.T)]
+    alone, known = grow_and_follow(*sample)
+    np.testing.assert_array_equal(known[counts > 0], leaves[counts > 0])
+    for found, expected in zip(alone, tree, strict=True):
+        np.testing.assert_array_equal(found, expected)

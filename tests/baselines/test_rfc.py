@@ -6,16 +6,8 @@ import numpy as np
 import pytest
 
 from baselines import RandomForestClustering
-from baselines.forests.tree import Tree
 from baselines.rfc.clustering import _in_words, _synthetic_rows, forest_bytes
-from baselines.rfc.proximity import (
-    IN_BAG,
-    count_bits,
-    group_by_leaf,
-    out_of_bag_leaves,
-    proximity_sums,
-    sort_rows,
-)
+from baselines.rfc.proximity import IN_BAG, count_bits, group_by_leaf, proximity_sums
 
 
 def brute_force_sums(leaves: np.ndarray) -> np.ndarray:
@@ -48,23 +40,7 @@ def test_members_of_a_leaf_are_in_the_order_asked_for() -> None:
     leaves = np.array([[4, 4, IN_BAG, 1, 4]], dtype=np.int32)
     groups = group_by_leaf(leaves, np.array([2, 0, 1, 3, 4]))
     assert groups.members[0, groups.start[0, 0] : groups.stop[0, 0]].tolist() == [1, 0, 4]
-    assert groups.members[0, groups.start[3, 0] : groups.stop[3, 0]].tolist() == [3]
-
-
-def test_equal_rows_fall_into_one_leaf() -> None:
-    X = np.array([[3.0], [1.0], [3.0], [1.0], [2.0]])
-    rows = sort_rows(X, np.array([2, 0, 2, 0, 1], dtype=np.int32))
-    np.testing.assert_array_equal(rows.X.ravel(), [1.0, 1.0, 2.0, 3.0, 3.0])
-    np.testing.assert_array_equal(rows.order, [1, 3, 4, 0, 2])
-    tree = Tree(
-        feature=np.array([0, -1, -1], dtype=np.int32),
-        threshold=np.array([1.5, 0.0, 0.0]),
-        left=np.array([1, -1, -1], dtype=np.int32),
-        vote=np.array([1, 0, 1], dtype=np.int8),
-    )
-    leaves = np.empty(5, dtype=np.int32)
-    out_of_bag_leaves(tree, rows, np.array([1, 0, 0, 2, 0], dtype=np.int32), leaves)
-    assert leaves.tolist() == [1, IN_BAG, 2, IN_BAG, 2]
+    assert groups.members[0, groups.start[0, 3] : groups.stop[0, 3]].tolist() == [3]
 
 
 @pytest.mark.parametrize("word", [0, 1, 2**63, 2**64 - 1, 0x0123456789ABCDEF])
