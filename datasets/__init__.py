@@ -3,7 +3,7 @@
 from datasets.dataset import Dataset, Split
 from datasets.errors import DataError, DataUnavailable, WrongContent
 from datasets.identity import content_key
-from datasets.loading import load
+from datasets.loading import check_definition, load
 from datasets.protocols import make_split
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Dataset",
     "Split",
     "WrongContent",
+    "check_definition",
     "content_key",
     "load",
     "make_split",

@@ -24,7 +24,7 @@ from hydra.plugins.config_source import ConfigLoadError, ConfigResult, ConfigSou
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import OmegaConf
 
-from datasets.errors import DataError
+from datasets.errors import DataError, listed
 from datasets.sources.archive import split_archive
 from datasets.strict import suggestion
 
@@ -109,6 +109,13 @@ def _read(path: Path, mtime_ns: int) -> Collection | None:
         raise DataError(f"{where}: collection.names holds {{member}}; got {names!r}")
     excluded = [str(pattern) for pattern in _list(given.get("exclude"))]
     sources = _from_urls(given, where) if "url" in given else _from_files(given, where)
+    for name in excluded:
+        if name not in sources and not re.search(r"[*?\[]", name):
+            near = suggestion(name, sources) or "."
+            raise DataError(
+                f"{where}: collection.exclude names {name!r}, and no member is called so{near} "
+                f"The members are {listed(list(sources))}"
+            )
     members = {
         member: {**common, "name": names.replace("{member}", member), "sources": own}
         for member, own in sorted(sources.items())

@@ -100,6 +100,8 @@ class Definition:
     @property
     def expectation(self) -> Expected | None:
         """The content check that applies."""
+        if self.own:
+            return None
         return self.expected_repeated if self.repeats else self.expected
 
     @classmethod

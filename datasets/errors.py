@@ -35,12 +35,15 @@ class SourceFailed(Exception):  # noqa: N818
         What happened, in one line.
     passing : bool
         Whether another attempt may succeed.
+    misfit : bool
+        Whether the source has served a table, to which the definition does not fit.
     """
 
-    def __init__(self, reason: str, *, passing: bool = False) -> None:
+    def __init__(self, reason: str, *, passing: bool = False, misfit: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
         self.passing = passing
+        self.misfit = misfit
 
 
 class DataUnavailable(Exception):  # noqa: N818

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from datasets.definition import Definition
 from datasets.errors import DataError, listed
+from datasets.format import reads
 from datasets.row_numbers import is_saved_index
 from datasets.tables import is_number, read_as_boolean
 
@@ -21,6 +23,8 @@ _THOUSANDS = re.compile(
     r"[+-]?[1-9]\d{0,2}"
     r"((,\d{3})+(\.\d*)?|(\.\d{3})+,\d*|(\.\d{3}){2,}|([ '\u2019\u00a0\u202f]\d{3})+)"
 )
+# The names of the files that the key `decimal` is for.
+_CSV = re.compile(r"\.(csv|tsv|txt|dat)(\.gz)?$", re.IGNORECASE)
 # A name that Hydra's grammar reads as this text, unquoted.
 _BARE = re.compile(r"(?!(?:null|true|false|nan|inf)$)[a-z_]\w*", re.IGNORECASE | re.ASCII)
 
@@ -62,10 +66,12 @@ def numeric_matrix(
         Naming every column that cannot be a feature, with the first value that stands in the way
         and its row.
     """
+    files = [str(source.get("path") or source.get("file")) for source in definition.sources]
+    comma = f"; {reads('decimal', ',')} reads it" if any(map(_CSV.search, files)) else ""
     X = np.empty((features.num_rows, features.num_columns))
     wrong: dict[str, str] = {}
     for j, name in enumerate(features.column_names):
-        reason = _fill(X[:, j], features[name], rows)
+        reason = _fill(X[:, j], features[name], rows, comma)
         if reason:
             wrong[name] = f"column {name!r} {reason}"
     if wrong:
@@ -86,8 +92,10 @@ def missing(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return found
 
 
-def _fill(out: NDArray[np.float64], column: pa.ChunkedArray, rows: NDArray[np.intp]) -> str:
-    """Write a column's numbers to `out`, or return why it has none."""
+def _fill(
+    out: NDArray[np.float64], column: pa.ChunkedArray, rows: NDArray[np.intp], comma: str
+) -> str:
+    """Write a column's numbers to `out`, or return why it has none; `comma`: how to read commas."""
     numeric = (
         pa.types.is_integer(column.type)
         or pa.types.is_floating(column.type)
@@ -96,7 +104,7 @@ def _fill(out: NDArray[np.float64], column: pa.ChunkedArray, rows: NDArray[np.in
     )
     gone = missing(column).to_numpy()
     if not numeric and not gone.all():
-        return _reason_of_text(column, gone, rows)
+        return _reason_of_text(column, gone, rows, comma)
     if n := int(gone.sum()):
         return f"has {n} of {len(column)} values missing (the first in row {rows[gone][0]})"
     # Integers beyond 2**53 become the nearest float; Arrow calls that unsafe, and would refuse.
@@ -112,7 +120,7 @@ def _fill(out: NDArray[np.float64], column: pa.ChunkedArray, rows: NDArray[np.in
 
 
 def _reason_of_text(
-    column: pa.ChunkedArray, gone: NDArray[np.bool_], rows: NDArray[np.intp]
+    column: pa.ChunkedArray, gone: NDArray[np.bool_], rows: NDArray[np.intp], comma: str
 ) -> str:
     values = column.to_pylist()
     present = [(row, str(v)) for row, v, no in zip(rows, values, gone, strict=True) if not no]
@@ -127,7 +135,7 @@ def _reason_of_text(
     if all(map(_THOUSANDS.fullmatch, texts)):
         hint = "; remove the separators of thousands"
     elif _DECIMAL_COMMA.fullmatch(value.strip()):
-        hint = '; decimal: "," reads it'
+        hint = comma
     return f"holds {kind} ({value!r} in row {row}{hint})"
 
 
@@ -145,23 +153,29 @@ def _advice(wrong: list[str], definition: Definition) -> str:
         return "Features must be numbers; take these out of keep_columns"
     return (
         f"Features must be numbers; leave these out with {_dropping(wrong, definition)}, or turn "
-        "them into numbers first; drop_missing_columns: true leaves out those with missing values"
+        f"them into numbers first; {reads('drop_missing_columns', 'true')} leaves out those with "
+        "missing values"
     )
 
 
 def _dropping(names: Sequence[str], definition: Definition) -> str:
     """Return the override that drops columns, beside those that are dropped already."""
     dropped = [*(definition.drop_columns or ()), *names]
-    columns = ",".join(str(c).lower() if isinstance(c, int) else _in_hydra(c) for c in dropped)
-    return f"'++dataset.drop_columns=[{columns}]' (drop_columns in the YAML)"
+    return f"{listing('drop_columns', dropped)} (drop_columns in the YAML)"
+
+
+def listing(key: str, items: Sequence[str | int]) -> str:
+    """Return the override that gives a key of the data set a list, as a shell takes it.
+
+    >>> print(listing("drop_columns", [0, "lot", "my lot", "5", "null"]))
+    '++dataset.drop_columns=[0,lot,"my lot","5","null"]'
+    """
+    texts = ",".join(str(i).lower() if isinstance(i, int) else _in_hydra(i) for i in items)
+    return shlex.quote(f"++dataset.{key}=[{texts}]")
 
 
 def _in_hydra(name: str) -> str:
-    """Spell a text in the grammar of Hydra's overrides.
-
-    >>> [_in_hydra(name) for name in ("lot", "my lot", "5", "null")]
-    ['lot', '"my lot"', '"5"', '"null"']
-    """
+    """Spell a text in the grammar of Hydra's overrides."""
     if _BARE.fullmatch(name):
         return name
     return '"{}"'.format(name.replace("\\", "\\\\").replace('"', '\\"'))
@@ -184,7 +198,7 @@ def _refuse_index(features: pa.Table, definition: Definition, where: str) -> Non
 def notes_on(
     X: NDArray[np.float64], y: NDArray[np.int8], names: Sequence[str], rows: NDArray[np.intp]
 ) -> list[str]:
-    """Return what is suspicious about single columns: that they give the labels away.
+    """Return what is suspicious: columns that give the labels away, or most rows anomalies.
 
     Parameters
     ----------
@@ -203,6 +217,11 @@ def notes_on(
     numbered = [names[j] for j in np.flatnonzero(counting).tolist()]
     in_any_order = [j for j in np.flatnonzero(~counting).tolist() if _numbers_rows(X[:, j])]
     notes = []
+    if 2 * len(anomalous) > len(y):
+        notes.append(
+            f"more anomalies ({len(anomalous)}) than normal points ({len(normal)}): are the labels "
+            "the other way round?"
+        )
     if perfect:
         notes.append(
             f"each of the columns {listed(perfect)} alone tells all anomalies from all normal rows"

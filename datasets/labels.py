@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from datasets.definition import Definition
 from datasets.errors import DataError, listed
-from datasets.features import missing
+from datasets.features import listing, missing
 from datasets.row_numbers import holds_row_numbers
 from datasets.tables import read_as_boolean
 from datasets.values import label_key
@@ -58,8 +58,8 @@ class Labels:
             n = int(np.isin(self.codes, [self._position[label] for label in found]).sum())
             raise DataError(
                 f"{self.where}: {n} of {len(self.codes)} labels are missing in column {target!r} "
-                f"(missing_labels lists {listed(found)}); drop_classes: {found} leaves these rows "
-                "out"
+                f"(missing_labels lists {listed(found)}); drop_classes: {found} "
+                f"({listing('drop_classes', found)} on the command line) leaves these rows out"
             )
 
     def _written(self, label: str) -> list[str]:

@@ -16,7 +16,7 @@ from datasets.bundled import FOLDER as BUNDLED
 from datasets.checks import check_content
 from datasets.dataset import Dataset
 from datasets.definition import Definition
-from datasets.errors import DataError, DataUnavailable, SourceFailed
+from datasets.errors import DataError, DataUnavailable, SourceFailed, WrongContent
 from datasets.home import DataHome, read_parquet
 from datasets.preprocessing import preprocess
 from datasets.sources.archive import extracted
@@ -54,6 +54,42 @@ def load(definition: Mapping[str, Any], data: Mapping[str, Any] | None = None) -
     return Loader(parsed, Access.from_mapping(data)).load()
 
 
+def check_definition(definition: Mapping[str, Any], data: Mapping[str, Any] | None = None) -> None:
+    """Load a data set to find out what is wrong with its definition: a label, a column, a count.
+
+    Servers are asked only if nothing is at hand.
+
+    Parameters
+    ----------
+    definition, data : mapping
+        As for `load`.
+
+    Raises
+    ------
+    DataError
+        If sources have the data, and the definition fits none of them.
+    DataUnavailable
+        If no source has the data.
+    """
+    parsed, access = Definition.from_mapping(definition), Access.from_mapping(data)
+    for allowed in (access.asking_no_server(), access):
+        loader = Loader(parsed, allowed)
+        try:
+            loader.load()
+        except DataUnavailable as error:
+            if isinstance(loader.refused, WrongContent):
+                raise WrongContent(
+                    f"{loader.refused}; if the definition was changed on purpose, "
+                    "dataset.expected=null runs it"
+                ) from error
+            if loader.refused is not None:
+                raise loader.refused from error
+            if allowed is access:
+                raise
+        else:
+            return
+
+
 class Loader:
     """Asks the sources of one data set, in order.
 
@@ -83,6 +119,8 @@ class Loader:
         self.check = check
         self.home = DataHome(access.home)
         self.reasons: list[tuple[str, str]] = []
+        # Why the first source that has the data set did not serve it.
+        self.refused: DataError | None = None
 
     def load(self) -> Dataset:
         """Return the data set from the first source that has it."""
@@ -92,11 +130,14 @@ class Loader:
                 dataset = self._from(kind, source)
             except SourceFailed as failure:
                 self.reasons.append((kind, failure.reason))
+                if failure.misfit and self.refused is None:
+                    self.refused = DataError(f"data set {self.definition.name!r}: {failure.reason}")
             except DataError as error:
                 if self.definition.own:
                     raise
                 logger.warning("refused: %s", error)
                 self.reasons.append((kind, str(error)))
+                self.refused = self.refused or error
             else:
                 return dataset
         raise DataUnavailable(self.definition.name, self.reasons, self._hint())

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from hydra.core.override_parser.types import Override
+from omegaconf import OmegaConf
 
 from datasets import collections
 from datasets.collections import CONF
@@ -24,15 +26,27 @@ def own_folders(flags: Sequence[str], overrides: Sequence[Override]) -> list[Pat
     Raises
     ------
     UsageError
-        If one does not exist.
+        If one does not exist, or has no folder of a group.
     """
     found = []
     for where, text in _named(flags, overrides):
         folder = _folder(text)
         if folder is None or not folder.is_dir():
             raise UsageError(f"{where}: there is no folder {text}")
+        if not _has_groups(folder) and (folder.name in GROUPS or not any(folder.glob("*.yaml"))):
+            near = [folder.resolve().parent, *sorted(p for p in folder.iterdir() if p.is_dir())]
+            meant = next(filter(_has_groups, near), None)
+            hint = f"; did you mean {meant}?" if meant else ""
+            raise UsageError(
+                f"{where}: {text} has none of the folders {', '.join(GROUPS)}, in which options "
+                f"are looked for{hint}"
+            )
         found.append(folder)
     return found
+
+
+def _has_groups(folder: Path) -> bool:
+    return any((folder / group).is_dir() for group in (*GROUPS, "hydra"))
 
 
 def _named(flags: Sequence[str], overrides: Sequence[Override]) -> Iterator[tuple[str, str]]:
@@ -99,6 +113,29 @@ def _check_text(path: Path) -> None:
     written = [line for line in lines if not line.lstrip().startswith("#")]
     if any(map(str.strip, written)) and not any(":" in line for line in written):
         raise UsageError(f"{path} holds no keys: configuration is written as lines NAME: VALUE")
+    if "# @package _global_" in map(str.strip, lines):
+        _check_groups(path, _keys_of(path))
+
+
+def _check_groups(path: Path, keys: Mapping[str, Any]) -> None:
+    """Refuse a list or a value where a file that concerns all groups has to have keys."""
+    found: dict[str, Any] = {name: keys.get(name) for name in (*GROUPS, "hydra", "data")}
+    for name in ("hydra.sweeper", "hydra.launcher", "hydra.sweeper.params"):
+        parent, _, key = name.rpartition(".")
+        inner = found[parent]
+        found[name] = inner.get(key) if isinstance(inner, Mapping) else None
+    for name, value in found.items():
+        # A text where an option is chosen by another spelling is explained when it is composed.
+        if (
+            value is None
+            or isinstance(value, Mapping)
+            or (name in GROUPS and isinstance(value, str))
+        ):
+            continue
+        raise UsageError(
+            f"{path}: {name} is {value!r}, and has to be a group of keys, written below it as "
+            "indented lines NAME: VALUE"
+        )
 
 
 def file_of(folders: Iterable[Path], group: str, choice: str | None) -> Path | None:
@@ -122,6 +159,39 @@ def file_of(folders: Iterable[Path], group: str, choice: str | None) -> Path | N
 def is_own(file: Path | None) -> bool:
     """Tell whether a YAML file is the user's own."""
     return file is not None and not file.is_relative_to(CONF)
+
+
+def is_shipped(definition: Mapping[str, Any]) -> bool:
+    """Tell whether the definition of a data set is that of a file of the project's, unchanged.
+
+    What a file takes from the protocol does not count as a change.
+
+    Parameters
+    ----------
+    definition : mapping
+        The resolved configuration group `dataset`.
+    """
+    name = str(definition["name"])
+    path = CONF / "dataset" / f"{name}.yaml"
+    written = _keys_of(path) if path.is_file() else None
+    if written is None and (member := _member_called(name)) is not None:
+        written = collections.find(member[0])
+    return (
+        written is not None
+        and written.keys() == definition.keys()
+        and all(
+            definition[key] == value or str(value).startswith("${protocol.")
+            for key, value in written.items()
+        )
+    )
+
+
+def _keys_of(path: Path) -> Mapping[str, Any]:
+    """Return the keys of a file, interpolations unresolved."""
+    plain = OmegaConf.to_container(OmegaConf.load(path), resolve=False)
+    if not isinstance(plain, dict):
+        raise UsageError(f"{path} holds no keys: configuration is written as lines NAME: VALUE")
+    return {str(key): value for key, value in plain.items()}
 
 
 def check_dataset_name(name: str, choice: str, file: Path | None) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from datasets.errors import UsageError
-from datasets.own_folders import CONF
+from datasets.own_folders import CONF, is_shipped
 from results.records.files import write_atomically
 from runners.experiment import Cell, Limits
 from runners.isolation.messages import Check, Load
@@ -18,8 +19,9 @@ from runners.locks import FOLDER
 def check_inputs(cells: Iterable[Cell]) -> None:
     """Try the algorithms, data sets and splitters that are not the project's own as they are.
 
-    A class is imported and constructed, a file is loaded, each in a process of its own and before
-    the kernels are compiled: what is wrong with them is found out before the first experiment.
+    A class is imported and constructed, a data set is loaded (and fetched first, if it is not at
+    hand), each in a process of its own and before the kernels are compiled: what is wrong with them
+    is found out before the first experiment.
 
     Raises
     ------
@@ -27,23 +29,29 @@ def check_inputs(cells: Iterable[Cell]) -> None:
         With what is wrong with the first one.
     """
     tried: set[str] = set()
+    shipped: dict[str, bool] = {}
     for cell in cells:
-        for check, name in _checks(cell):
+        if cell.data_key not in shipped:
+            shipped[cell.data_key] = is_shipped(cell.config["dataset"])
+        for check, name in _checks(cell, shipped[cell.data_key]):
             if (identity := repr(check)) in tried:
                 continue
             tried.add(identity)
             limits = Limits.from_config(cell.config)
             with POOL.lend(limits.threads, cell.data_key) as worker:
-                problem = worker.check(check, limits)
-            if problem:
-                raise UsageError(f"{name}: {problem}" if name else problem)
+                found = worker.check(check, limits)
+            if found.problem:
+                raise UsageError(f"{name}: {found.problem}" if name else found.problem)
+            if cell.content is None:  # otherwise composition has read the file, and said so
+                for note in found.notes:
+                    logging.getLogger("datasets").warning(note)
 
 
-def _checks(cell: Cell) -> Iterator[tuple[Check, str]]:
+def _checks(cell: Cell, shipped: bool) -> Iterator[tuple[Check, str]]:
     known = (CONF / "algorithm" / f"{cell.algorithm}.yaml").is_file()
     if cell.code is not None or cell.variant or not known:
         yield Check(algorithm=cell.config["algorithm"]), f"algorithm {cell.label}"
-    if cell.content is not None:
+    if not shipped:
         yield Check(data=Load(cell.config["dataset"], cell.config.get("data"))), ""
     if "_target_" in (cell.config["protocol"].get("cut") or {}):
         yield Check(protocol=cell.config["protocol"]), f"protocol {cell.protocol}"

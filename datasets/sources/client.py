@@ -39,7 +39,11 @@ def main() -> int:
             pq.write_table(table, folder / "table.parquet")
     except Exception as error:  # noqa: BLE001 (every failure of a client is told to the parent)
         failure = classify(error)
-        answer = {"reason": failure.reason, "passing": failure.passing}
+        answer = {
+            "reason": failure.reason,
+            "passing": failure.passing,
+            "misfit": failure.misfit,
+        }
     print(json.dumps(answer), file=stdout, flush=True)
     return 0
 

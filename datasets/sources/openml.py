@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import requests
 
-from datasets.errors import SourceFailed
+from datasets.errors import SourceFailed, listed
 from datasets.tables import from_frame
 
 
@@ -55,7 +55,8 @@ def fetch(
         served, expected = getattr(described, key), source.get(key)
         if expected is not None and str(served) != str(expected):
             raise SourceFailed(
-                f"OpenML's data set {identity} has the {key} {served!r}, {expected!r} expected"
+                f"OpenML's data set {identity} has the {key} {served!r}, {expected!r} expected",
+                misfit=True,
             )
     frame = described.get_data()[0]
     if not isinstance(frame, pd.DataFrame):
@@ -64,13 +65,30 @@ def fetch(
     if shape is not None and frame.shape != tuple(shape):
         raise SourceFailed(
             f"OpenML's data set {identity} has {frame.shape[0]} rows and {frame.shape[1]} columns, "
-            f"{shape[0]} and {shape[1]} expected"
+            f"{shape[0]} and {shape[1]} expected",
+            misfit=True,
         )
-    label = str(target if target is not None else described.default_target_attribute)
+    label = target if target is not None else described.default_target_attribute
     if label not in frame.columns:
-        raise SourceFailed(f"OpenML's data set {identity} has no column {label!r}")
+        reason = (
+            f"OpenML's data set {identity} names no label column"
+            if label is None
+            else f"OpenML's data set {identity} has no column {str(label)!r} for the labels"
+        )
+        columns = listed(list(map(str, frame.columns)))
+        raise SourceFailed(
+            f"{reason}; name one with target (data.target on the command line); the columns are "
+            f"{columns}",
+            misfit=True,
+        )
     labels = frame.pop(label).astype(str)
     recode = {str(old): str(new) for old, new in (source.get("recode") or {}).items()}
+    if unknown := sorted(set(recode) - set(labels)):
+        raise SourceFailed(
+            f"recode names the label {unknown[0]!r}, which OpenML's data set {identity} lacks; "
+            f"its labels are {listed(sorted(set(labels)))}",
+            misfit=True,
+        )
     frame[label] = labels.replace(recode)
     return from_frame(frame)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import subprocess
 import zipfile
@@ -15,7 +14,7 @@ import pandas as pd
 import pooch
 import pyarrow as pa
 
-from datasets.errors import SourceFailed
+from datasets.errors import SourceFailed, listed
 from datasets.sources.failures import STALL_SECONDS
 from datasets.tables import from_frame
 
@@ -48,7 +47,7 @@ def fetch(
     )
     with zipfile.ZipFile(path) as archive:
         parts = [_read(archive, member, source, target) for member in source["members"]]
-    return from_frame(pd.concat(parts, ignore_index=True))
+    return from_frame(_chosen(pd.concat(parts, ignore_index=True), source, target))
 
 
 def _read(
@@ -63,17 +62,33 @@ def _read(
             usecols=positions,
             comment=source.get("comment"),
             na_values=["?"],
+            compression="gzip" if member.endswith(".gz") else None,
             skipinitialspace=True,
         )
     if not source.get("header"):
         frame.columns = pd.Index(_names(source.get("columns"), frame.shape[1], target))
+    keep, drop = source.get("keep") or {}, source.get("drop") or ()
     label = target or frame.columns[-1]
-    if label not in frame.columns:
-        raise SourceFailed(f"{member} has no column {label!r}")
+    for name in (label, *keep, *drop):
+        if name not in frame.columns:
+            columns = listed(list(map(str, frame.columns)))
+            raise SourceFailed(
+                f"{member} has no column {name!r}; the columns are {columns}", misfit=True
+            )
     if source.get("strip"):
         frame[label] = frame[label].str.strip().str.rstrip(source["strip"])
+    return frame
+
+
+def _chosen(frame: pd.DataFrame, source: Mapping[str, Any], target: str | None) -> pd.DataFrame:
+    """Keep the rows and drop the columns that a source says, and take logarithms."""
+    label = target or frame.columns[-1]
     for name, values in (source.get("keep") or {}).items():
-        frame = frame[frame[name].isin(list(values))]
+        kept = frame[name].isin(list(values))
+        found = set(frame.loc[kept, name])
+        if unknown := [value for value in values if value not in found]:
+            raise SourceFailed(f"keep: {unknown[0]!r} is no value of {name!r}", misfit=True)
+        frame = frame[kept]
     frame = frame.drop(columns=list(source.get("drop") or []))
     if source.get("log") is not None:
         features = [name for name in frame.columns if name != label]
@@ -84,19 +99,20 @@ def _read(
 def _names(columns: Sequence[str] | None, n_columns: int, target: str | None) -> list[str]:
     names = list(columns or [f"V{j}" for j in range(1, n_columns)] + [target or "class"])
     if len(names) != n_columns:
-        raise SourceFailed(f"the file has {n_columns} columns, {len(names)} expected")
+        raise SourceFailed(f"the file has {n_columns} columns, {len(names)} expected", misfit=True)
     return names
 
 
 def _open(archive: zipfile.ZipFile, member: str) -> IO[bytes]:
-    """Open a member by its file name, in whatever folder of the archive, and decompress it."""
+    """Open a member by its file name, in whatever folder of the archive; decompress a .Z."""
     found = [name for name in archive.namelist() if name.rsplit("/", 1)[-1] == member]
     if not found:
-        raise SourceFailed(f"the zip file has no {member}; it has {', '.join(archive.namelist())}")
+        raise SourceFailed(
+            f"the zip file has no {member}; it has {', '.join(archive.namelist())}", misfit=True
+        )
     if member.endswith(".Z"):
         return io.BytesIO(_decompress(archive.read(found[0]), member))
-    file = archive.open(found[0])
-    return gzip.open(file) if member.endswith(".gz") else file  # type: ignore[return-value]
+    return archive.open(found[0])
 
 
 def _decompress(content: bytes, member: str) -> bytes:

@@ -143,9 +143,18 @@ class Check:
 
 @dataclass(frozen=True)
 class Checked:
-    """What is wrong with what was tried; None if it may be run."""
+    """What came of a `Check`.
 
-    problem: str | None
+    Attributes
+    ----------
+    problem : str or None
+        What is wrong with what was tried; None if it may be run.
+    notes : tuple of str
+        What is suspicious about the data.
+    """
+
+    problem: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ class Worker:
 
     def check(
         self, check: Check, limits: Limits, look: Callable[[], bool] = lambda: False
-    ) -> str | None:
+    ) -> Checked:
         """Try a part of a configuration; return what is wrong with it.
 
         What takes too long, or ends the process, is left to the experiments, which record it.
@@ -102,24 +102,24 @@ class Worker:
         try:
             ours = self.zygote.fork(check)
         except messages.ClosedError:
-            return None
+            return Checked()
         holder = None
         try:
             while answer := await_message(ours, limits.preparation_timeout, look):
                 match answer:
                     case Hello(pid):
                         holder = Holder(ours, pid)
-                    case Checked(problem):
-                        return problem
+                    case Checked():
+                        return answer
                     case _:
                         raise messages.OrderError(answer)
         except messages.ClosedError:
-            return None
+            return Checked()
         finally:
             if holder is not None:
                 self._drop(holder)
             ours.close()
-        return None
+        return Checked()
 
     def close(self) -> None:
         """End the zygote and everything below it."""

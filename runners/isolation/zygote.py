@@ -18,6 +18,7 @@ from __future__ import annotations
 import functools
 import gc
 import importlib
+import logging
 import os
 import select
 import signal
@@ -160,10 +161,12 @@ def _fork(control: socket.socket, descriptor: int, serve: Callable[[socket.socke
 
 def _check(end: socket.socket, check: Check) -> None:
     """Say what is wrong with a detector, data set or splitter, if that is the user's to mend."""
-    from datasets import DataError, DataUnavailable, load
+    from datasets import DataError, DataUnavailable, check_definition
     from datasets.protocols import Splitter, check_splitter, protocol_from
 
     problem = None
+    notes = _Notes()
+    logging.getLogger("datasets").addHandler(notes)
     messages.send(end, Hello(os.getpid()))
     try:
         if check.algorithm is not None:
@@ -171,7 +174,7 @@ def _check(end: socket.socket, check: Check) -> None:
             detectors.check_methods(detector)
             detectors.check_parameters(detector)
         if check.data is not None:
-            load(check.data.dataset, check.data.data)
+            check_definition(check.data.dataset, check.data.data)
         if check.protocol is not None:
             cut = protocol_from(check.protocol).cut
             if isinstance(cut, Splitter):
@@ -182,7 +185,19 @@ def _check(end: socket.socket, check: Check) -> None:
         problem = str(error)
     except Exception as error:  # noqa: BLE001 (whatever a constructor raises)
         problem = f"{type(error).__name__}: {error}"
-    messages.send(end, Checked(problem and " ".join(valid_text(problem).split())))
+    problem = problem and " ".join(valid_text(problem).split())
+    messages.send(end, Checked(problem, tuple(map(valid_text, notes.texts))))
+
+
+class _Notes(logging.Handler):
+    """Keeps what is logged, of which this process' standard error is not shown."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.texts: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.texts.append(record.getMessage())
 
 
 if __name__ == "__main__":

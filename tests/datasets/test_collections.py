@@ -57,6 +57,15 @@ def test_members_are_the_files_that_match(folder, describe):
     assert (dataset.name, dataset.X.shape, dataset.n_anomalies) == ("mine_two.b", (4, 2), 1)
 
 
+def test_an_excluded_name_that_is_no_member_is_refused(folder, describe):
+    path, _ = describe(
+        f"name: mine\ncollection:\n  path: {folder}/{{member}}.csv\n  exclude: ['x*', onee]\n"
+        "target: label\nanomalies: [odd]\n"
+    )
+    with pytest.raises(DataError, match=r"exclude names 'onee', .* did you mean one"):
+        read_collection(path)
+
+
 def test_a_pattern_may_have_folders_and_members_may_be_listed(folder, describe):
     path, _ = describe(
         f"name: mine\ncollection:\n  path: {folder}/more/{{member}}.csv\n  names: 'x-{{member}}'\n"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import re
+import shlex
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from datasets import DataError, load
+from datasets.mistakes import parse_overrides
 from tests.datasets.support import own
 
 
@@ -111,6 +113,40 @@ def test_what_gives_the_labels_away_is_noted(write, caplog):
     caplog.clear()
     own(write("a,label\n1,0\n2,1\n3,0\n5,1\n"))
     assert not caplog.records
+
+
+def test_more_anomalies_than_normal_points_are_noted(write, caplog):
+    path = write("a,label\n1,0\n3,1\n9,0\n5,1\n4,1\n")
+    own(path)
+    [note] = caplog.messages
+    assert "more anomalies (3) than normal points (2): are the labels the other way" in note
+    caplog.clear()
+    own(path, anomalies=[0])
+    assert not caplog.records
+
+
+def test_advice_on_a_comma_is_for_files_of_text_only(tmp_path):
+    path = tmp_path / "my.parquet"
+    pd.DataFrame({"a": ["1,5", "-,25"], "label": [0, 1]}).to_parquet(path)
+    with pytest.raises(DataError, match=r"'a' holds text \('1,5' in row 0\)"):
+        own(path)
+
+
+def overriding(pattern, caught):
+    """Return the key and the list of an override in a message, as a shell hands it to Hydra."""
+    [word] = shlex.split(re.search(pattern, str(caught.value))[1])
+    [override] = parse_overrides([word])
+    return override.key_or_group, [str(getattr(v, "text", v)) for v in override.value()]
+
+
+def test_the_override_that_drops_rows_or_columns_can_be_pasted(write):
+    path = write("a,it's,label\n1,x,-\n2,y,b c\n3,z,1\n")
+    with pytest.raises(DataError) as caught:
+        own(path)
+    assert overriding(r"with (\S+) \(drop_columns", caught) == ("dataset.drop_columns", ["it's"])
+    with pytest.raises(DataError) as caught:
+        own(path, missing_labels=["b c"], drop_columns=["it's"])
+    assert overriding(r"\(('.+) on the command", caught) == ("dataset.drop_classes", ["b c"])
 
 
 # --- labels ---

@@ -68,7 +68,9 @@ def test_tsv(zipped, write, tmp_path):
 def test_decimal_commas(write):
     path = write("a;b;label\n1,5;2;0\n-,25;4;1\n")
     with pytest.raises(
-        DataError, match=r"'a' holds text \('1,5' in row 0; decimal: \",\" reads it"
+        DataError,
+        match=r"""'a' holds text \('1,5' in row 0; decimal: "," """
+        r"""\('dataset.decimal=","' on the command line\) reads it""",
     ):
         own(path)
     assert own(path, decimal=",").X.tolist() == [[1.5, 2], [-0.25, 4]]

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from datasets import DataUnavailable, load
+from datasets import DataError, DataUnavailable, check_definition, load
 
 
 def forced(data):
@@ -60,6 +60,50 @@ def test_a_wrong_id_is_caught(key, value, message, openml_api, data, definition,
     source = {"kind": "openml", "id": 37, key: value}
     with pytest.raises(DataUnavailable, match=message):
         load(definition("pima", sources=[source]), data)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"target": "klass"}, r"has no column 'klass' for the labels; .*'plas', .*'class'"),
+        ({"anomalies": ["sick"]}, r"the label 'sick' of anomalies does not occur"),
+        ({"drop_columns": ["nope"]}, r"drop_columns names 'nope'"),
+        ({"recode": {"tested_positve": "yes"}}, r"recode names the label 'tested_positve'"),
+        ({"shape": [768, 10]}, r"has 768 rows and 9 columns, 768 and 10 expected"),
+    ],
+)
+@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.usefixtures("in_process")
+def test_a_definition_that_does_not_fit_what_is_served_is_refused(
+    own, changes, message, openml_api, server, data, definition, frame
+):
+    openml_api.offer(37, "diabetes", 1, frame("pima"))
+    source = {"kind": "openml", "id": 37}
+    changes = dict(changes)
+    for key in ("recode", "shape"):
+        source |= {key: changes.pop(key)} if key in changes else {}
+    pima = definition("pima", sources=[source], **changes)
+    if own:
+        del pima["expected"]
+    with pytest.raises(DataError, match=message):
+        check_definition(pima, data)
+    check_definition(definition("pima"), data)
+
+
+@pytest.mark.usefixtures("in_process")
+def test_data_that_no_source_has_are_no_mistake_of_their_definition(data, definition):
+    pima = definition("pima", sources=[{"kind": "openml", "id": 37}], anomalies=["sick"])
+    with pytest.raises(DataUnavailable):
+        check_definition(pima, data)
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_data_set_without_a_label_of_its_own_needs_a_target(openml_api, data, definition, frame):
+    openml_api.offer(37, "diabetes", 1, frame("pima"), target="")
+    mine = {"name": "mine", "openml": 37, "anomalies": ["tested_positive"]}
+    with pytest.raises(DataError, match=r"names no label column; name one with target"):
+        check_definition(mine, data)
+    check_definition(mine | {"target": "class"}, data)
 
 
 @pytest.mark.usefixtures("in_process")

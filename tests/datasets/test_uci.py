@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from datasets import DataUnavailable, load
+from datasets import DataError, DataUnavailable, check_definition, load
 from datasets.errors import SourceFailed
 from datasets.sources import probe
 from datasets.sources.uci import _decompress
@@ -145,6 +145,30 @@ def test_covertype_keeps_two_classes_and_ten_columns(uci, data, definition):
     assert dataset.X.shape == (7, 10)
     assert dataset.y.tolist() == [0, 0, 1, 0, 0, 0, 0]
     assert dataset.X[2].tolist() == list(range(4 * 55, 4 * 55 + 10))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"keep": {"Cover_Type": [2, 44]}}, "keep: 44 is no value of 'Cover_Type'"),
+        ({"columns": None, "keep": {"Covr": [2]}}, "has no column 'Covr'"),
+        ({"columns": ["a", "Cover_Type"], "keep": {}}, "has 11 columns, 2 expected"),
+        ({"members": ["covtype.gz"]}, r"no covtype\.gz; it has covtype\.data\.gz"),
+    ],
+)
+@pytest.mark.usefixtures("in_process")
+def test_a_source_that_does_not_fit_what_is_served_is_refused(
+    changes, message, uci, data, definition
+):
+    table = pd.DataFrame(np.arange(4 * 55).reshape(4, 55))
+    table[54] = [2, 4, 2, 3]
+    text = gzip.compress(table.to_csv(header=False, index=False).encode())
+    uci("31/covertype.zip", {"covtype.data.gz": text})
+    cover = definition("forestcover", expected=None)
+    [source] = [s for s in cover["sources"] if not isinstance(s, str) and s["kind"] == "uci"]
+    with pytest.raises(DataError, match=message):
+        check_definition(cover | {"sources": [source | changes]}, data)
+    check_definition(cover | {"sources": [source]}, data)
 
 
 @pytest.mark.usefixtures("in_process")

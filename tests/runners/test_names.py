@@ -87,6 +87,21 @@ def test_a_file_that_the_project_s_would_shadow_is_refused(
     assert str(app.ROOT / "conf" / f"{name}.yaml") in line
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"), [("mine", "mine/conf"), ("mine/conf/grid", "mine/conf"), ("other", None)]
+)
+@pytest.mark.parametrize("by_flag", [False, True])
+def test_a_folder_without_groups_is_refused(refusal, tmp_path, given, meant, by_flag):
+    (tmp_path / "mine" / "conf" / "grid").mkdir(parents=True)
+    (tmp_path / "mine" / "conf" / "grid" / "own.yaml").write_text("seed: 1\n")
+    (tmp_path / "other" / "notes").mkdir(parents=True)
+    folder = tmp_path / given
+    named = ["--config-dir", str(folder)] if by_flag else [f"hydra.searchpath=[file://{folder}]"]
+    line = refusal(*named)
+    assert f"{folder} has none of the folders dataset, algorithm, setting, protocol" in line
+    assert line.endswith(f"did you mean {tmp_path / meant}?" if meant else "are looked for")
+
+
 def test_a_name_in_two_folders_of_the_user_s_is_refused(refusal, tmp_path):
     for folder in ("one", "two"):
         (tmp_path / folder / "dataset").mkdir(parents=True)

@@ -1,11 +1,16 @@
 """Configurations that a grid must not begin with: each named, with what would be right."""
 
+import hashlib
 import os
+import shutil
+import textwrap
 import time
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from datasets.bundled import FOLDER as BUNDLED
 from datasets.errors import UsageError
 from runners.grid import run_grid
 from runners.isolation.pool import POOL
@@ -116,7 +121,7 @@ def test_an_algorithm_that_cannot_be_built_is_refused(make_cell, algorithm, word
     ("cut", "words"),
     [
         ({"_target_": "sklearn.model_selection.ShuffleSplt"}, "has no attribute ShuffleSplt"),
-        ({"_target_": "no.such.Splitter"}, "No module named 'no'"),
+        ({"_target_": "no.such.Splitter"}, r"No module named 'no'; the folder .* PYTHONPATH"),
         ({"_target_": "sklearn.model_selection.ShuffleSplit", "tset_size": 0.3}, "tset_size"),
         ({"_target_": "sklearn.model_selection.KFold", "n_splits": 1}, "n_splits=1"),
         ({"_target_": "sklearn.svm.OneClassSVM"}, "has no method split"),
@@ -137,7 +142,64 @@ def test_what_a_check_cannot_tell_is_left_to_the_experiments(make_cell, name):
     check_inputs([replace(cell, config={**cell.config, "algorithm": algorithm})])
 
 
-def test_the_project_s_own_are_not_checked(make_cell, monkeypatch):
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["dataset=glob(*)", "protocol=paper,clean"],
+        ["dataset=glob([adbench/*,odds/*])"],
+        ["grid=replayed"],
+    ],
+)
+def test_the_project_s_own_are_not_checked(composed, monkeypatch, overrides):
     monkeypatch.setattr("runners.preflight.POOL", None)
-    cell = make_cell("ocrf.OneClassRF", name="oneclassrf")
-    check_inputs([replace(cell, content=None)])
+    cells = composed("-m", *overrides)
+    assert len(cells) >= 24
+    check_inputs(cells)
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("anomalies=[typo]", "label 'typo' of anomalies does not occur; the labels are 'tested_n"),
+        ("target=klass", "no label column 'klass'; the columns are 'preg', "),
+        ("drop_columns=[nope]", "drop_columns names 'nope', which is not a feature; the features"),
+        ("keep_columns=[9]", "keep_columns has the position 9"),
+        ("drop_classes=[sick]", "label 'sick' of drop_classes does not occur"),
+        ("anomalies=[tested_negative]", "500 anomalies, 268 expected; if .* dataset.expected=null"),
+    ],
+)
+def test_a_changed_definition_of_a_bundled_data_set_is_refused(composed, override, words):
+    cells = composed("dataset=pima", "algorithm=iforest", f"dataset.{override}")
+    with pytest.raises(UsageError, match=words) as caught:
+        check_inputs(cells)
+    assert "cannot be loaded" not in str(caught.value)
+
+
+def test_a_bundled_data_set_may_be_changed_on_purpose(composed, caplog):
+    changes = ["dataset.anomalies=[tested_negative]", "dataset.expected=null"]
+    check_inputs(composed("dataset=pima", "algorithm=iforest", *changes))
+    [note] = caplog.messages
+    assert "more anomalies (500) than normal points (268)" in note
+
+
+@pytest.mark.parametrize("stored", ["member", "openml"])
+def test_a_definition_that_does_not_fit_the_data_home_is_refused(
+    composed, tmp_path, own_group, stored
+):
+    home = tmp_path / "home"
+    home.mkdir()
+    if stored == "openml":
+        shutil.copy(BUNDLED / "pima.parquet", home / "openml-37.parquet")
+        arguments = ["dataset=custom", "data.openml=37", "data.anomalies=[typo]"]
+    else:
+        np.savez(home / "a.npz", X=np.arange(12.0).reshape(6, 2), y=[0, 0, 0, 0, 1, 1])
+        digest = hashlib.sha256((home / "a.npz").read_bytes()).hexdigest()
+        text = f"""
+        name: mine
+        collection: {{url: "http://127.0.0.1:9/{{file}}.npz", members: {{a: {digest}}}}}
+        anomalies: [typo]
+        """
+        arguments = ["-m", own_group("dataset/mine", textwrap.dedent(text)), "dataset=mine/a"]
+    cells = composed(*arguments, "algorithm=iforest", f"data.home={home}", "data.offline=true")
+    with pytest.raises(UsageError, match="label 'typo' of anomalies does not occur"):
+        check_inputs(cells)

@@ -224,13 +224,32 @@ def test_globs_and_names_can_be_mixed(composed):
         ("hydra:\n  mode: MULTI\n", "hydra.mode: Invalid value 'MULTI', expected one of"),
         ("hydra:\n  sweper: 1\n", "hydra.sweper: unknown key; did you mean sweeper or sweep?"),
         ("hydra:\n  sweeper:\n    paramz: {dataset: pima}\n", "hydra.sweeper.paramz: unknown key"),
-        ("hydra:\n  sweeper:\n    params: [pima]\n", "Cannot merge DictConfig with ListConfig"),
     ],
 )
 def test_what_a_grid_has_wrong_in_hydra_s_keys_is_one_line(refusal, own_group, text, words):
     search = own_group("grid/own", f"# @package _global_\n{text}")
     line = refusal(search, "grid=own")
     assert line.startswith("In 'grid/own': ")
+    assert words in line
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("hydra: [1, 2]\n", "hydra is [1, 2], and has to be a group of keys"),
+        ("hydra: MULTIRUN\n", "hydra is 'MULTIRUN', and has to be"),
+        ("hydra:\n  sweeper: [1]\n", "hydra.sweeper is [1], and has to be"),
+        ("hydra:\n  sweeper:\n    params: [pima]\n", "hydra.sweeper.params is ['pima'], and has"),
+        ("hydra:\n  launcher: 3\n", "hydra.launcher is 3, and has to be"),
+        ("dataset: [pima, wilt]\n", "dataset is ['pima', 'wilt'], and has to be"),
+        ("runner: 2\n", "runner is 2, and has to be"),
+        ("data: here\n", "data is 'here', and has to be"),
+        ("- hydra: 1\n", "holds no keys: configuration is written as lines NAME: VALUE"),
+    ],
+)
+def test_a_grid_with_values_in_place_of_keys_is_named(refusal, tmp_path, own_group, text, words):
+    line = refusal(own_group("grid/own", f"# @package _global_\n{text}"), "grid=own")
+    assert line.startswith(str(tmp_path / "mine" / "grid" / "own.yaml"))
     assert words in line
 
 
