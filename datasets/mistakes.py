@@ -147,6 +147,23 @@ def in_words(error: BaseException) -> str:
     return _in_one_line(text)
 
 
+def not_imported(target: str, error: BaseException) -> str:
+    """Say why what a `_target_` names cannot be imported, and what would be right."""
+    module = target.partition(".")[0]
+    words = " ".join(str(error).split())
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ModuleNotFoundError) and cause.name == module:
+            words = (
+                f"{cause}; the folder that holds {module}.py or {module}/ has to be importable: "
+                "name it in PYTHONPATH, or install the package into this environment"
+            )
+        cause = cause.__cause__
+    if module == target:
+        words = f"it is written MODULE.CLASS, and {target!r} has no dot"
+    return f"_target_ {target!r} cannot be imported: {words}"
+
+
 def _in_one_line(text: str) -> str:
     """Leave out where Hydra and OmegaConf stood when they found a mistake."""
     text = text.partition("\nConfig search path:")[0]

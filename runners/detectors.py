@@ -15,6 +15,7 @@ from hydra.utils import get_object, instantiate
 from numpy.typing import NDArray
 from omegaconf import OmegaConf
 
+from datasets.mistakes import not_imported
 from runners.own_code import own_code
 
 # What `get_object` logs stands in the exception as well, and is said there.
@@ -58,6 +59,8 @@ def build(algorithm: Mapping[str, Any], random_state: int, n_jobs: int = 1) -> A
         extra["n_jobs"] = n_jobs
     if not _nested(given):
         return _seeded(constructor(**(given | extra)), random_state)
+    for nested in _targets(given):
+        constructor_of({"_target_": nested})
     seeded = _with_seeds(given, "", random_state)
     detector = instantiate(
         OmegaConf.create({"_target_": target, **seeded}), **extra, _convert_="all"
@@ -173,8 +176,7 @@ def constructor_of(algorithm: Mapping[str, Any]) -> Any:
     try:
         constructor = get_object(target)
     except Exception as error:  # whatever importing a user's module raises, with its own words
-        words = " ".join(str(error).split())
-        raise DetectorError(f"_target_ {target!r} cannot be imported: {words}") from error
+        raise DetectorError(not_imported(target, error)) from error
     if not callable(constructor):
         raise DetectorError(f"_target_ {target!r} is not a class")
     return constructor

@@ -153,6 +153,10 @@ def _build(splitter: Splitter, seed: int) -> tuple[Any, bool]:
         if takes_seed:
             given["random_state"] = seed
         built = constructor(**given)
+    except ModuleNotFoundError as error:
+        from datasets.mistakes import not_imported  # with Hydra, which nothing else needs
+
+        raise DataError(f"protocol.cut: {not_imported(splitter.target, error)}") from error
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise DataError(f"protocol.cut: _target_ {splitter.target!r}: {error}") from error
     if not callable(getattr(built, "split", None)):

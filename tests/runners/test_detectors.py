@@ -105,6 +105,16 @@ def test_scores_of_a_pipeline_follow_from_the_random_state(rng):
     [
         ({}, "_target_ is missing"),
         ({"_target_": "no.such.Class"}, "'no.such.Class' cannot be imported"),
+        (
+            {"_target_": "no.such.Class"},
+            r"module named 'no'; the folder that holds no\.py .* PYTHONPATH",
+        ),
+        ({"_target_": "Mine"}, r"MODULE\.CLASS, and 'Mine' has no dot"),
+        ({"_target_": "sklearn.no.Class"}, "cannot be imported: .*No module named 'sklearn.no'"),
+        (
+            {"_target_": "sklearn.pipeline.Pipeline", "steps": [["x", {"_target_": "mine.A"}]]},
+            r"'mine.A' cannot be imported: No module named 'mine'; the folder .* PYTHONPATH",
+        ),
         ({"_target_": "sklearn.ensemble.IsolationForrest"}, "cannot be imported"),
         ({"_target_": "sklearn.__version__"}, "is not a class"),
         (
@@ -227,3 +237,11 @@ def test_parameters_are_validated_before_a_fit_nested_ones_too():
             check_parameters(build(algorithm, 0))
     check_parameters(build(forest | {"gamma": 1.0}, 0))
     check_parameters(WantsLabels())
+
+
+def test_a_module_that_a_user_s_own_imports_is_named_as_it_is(tmp_path, monkeypatch):
+    (tmp_path / "mine_here.py").write_text("import no_such_library\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(DetectorError, match="No module named 'no_such_library'") as caught:
+        build({"_target_": "mine_here.A"}, 0)
+    assert "PYTHONPATH" not in str(caught.value)
