@@ -74,6 +74,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         allow_abbrev=False,
         prog="python -m datasets",
         description=(
+            "Looks at data sets before anything is run on them: which are at hand, where each "
+            "comes from, and whether its rows, features and anomalies are those that the paper "
+            "printed. It fetches those that are missing, and shows what a YAML file makes of a "
+            "table of your own. dataset=NAME chooses one, several with commas, or a collection; "
+            "hydra.searchpath=[file://FOLDER] adds your own. "
             "show: each data set beside the paper's Table 1, asking no server. "
             "fetch: get everything that is missing into the data home. "
             "digest: what the key `expected` of a data set's YAML holds. "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 
 from datasets import collections
-from datasets.command import USAGE_ERROR
+from datasets.command import USAGE_ERROR, discard_output
 from datasets.errors import UsageError
 from datasets.mistakes import MISUSE, in_words, parse_overrides
 from datasets.own_folders import check_files, own_folders
@@ -51,6 +52,9 @@ _WITH_VALUE = (
 )
 
 
+# Those that print instead of running something.
+_PRINTING = {"--help", "-h", "--hydra-help", "--cfg", "-c", "--info", "-i"}
+
 _OPTIONS = (
     *_WITH_VALUE,
     *("--help", "-h", "--hydra-help", "--version", "--resolve", "--run", "-r", "--multirun", "-m"),
@@ -84,6 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     # Hydra's parser wants flags before overrides; its users do not.
     flags = _flags(given)
+    printing = any(flag.partition("=")[0] in _PRINTING for flag in flags)
     rest = [argument for argument, flag in zip(given, flags, strict=True) if not flag]
     sys.argv[1:] = [*filter(None, flags), *map(_added, rest)]
     # Jobs of other launchers, and whatever else starts Python, find the checkout.
@@ -99,9 +104,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with said_in_words(given):
             application()
+            if printing and sys.stdout:
+                sys.stdout.flush()
     except Misuse as error:
         print(error, file=sys.stderr)
         return USAGE_ERROR
+    except BrokenPipeError:
+        if not printing:
+            raise
+        discard_output()  # the reader has left: ``| head``
+        return 128 + signal.SIGPIPE
     finally:
         POOL.close()
     summary = sum(launcher.SUMMARIES, Summary())

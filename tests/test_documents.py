@@ -103,6 +103,19 @@ def test_a_kind_that_a_server_serves_has_a_module_and_an_address(kind):
     assert callable(importlib.import_module(f"datasets.sources.{kind}").fetch)
 
 
+def test_a_file_that_two_documents_show_is_the_same_in_both():
+    shown = {}
+    for folder in ("conf", "datasets"):
+        text = (ROOT / folder / "README.md").read_text(encoding="utf-8")
+        blocks = re.findall(r"```yaml\n(name: (\w+)\n.*?)```", text, re.DOTALL)
+        shown[folder] = {name: block for block, name in blocks}
+    common = shown["conf"].keys() & shown["datasets"].keys()
+    assert "plants" in common
+    assert {name: shown["conf"][name] for name in common} == {
+        name: shown["datasets"][name] for name in common
+    }
+
+
 @pytest.mark.parametrize("status", STATUSES)
 @pytest.mark.parametrize("document", ["results/README.md", "runners/README.md"])
 def test_every_status_is_explained(status, document):

@@ -1,9 +1,18 @@
 """Every command line says what is wrong on standard error, and ends with status 2."""
 
 import importlib
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+from datasets.mistakes import GROUPS
+from runners import app
+
+ROOT = Path(__file__).resolve().parents[2]
 NOWHERE = "/dev/null/folder"  # below a file that nobody can replace
 
 
@@ -29,3 +38,38 @@ def test_a_request_that_cannot_be_carried_out(command, said, capsys):
     assert found.out == ""
     assert said in found.err
     assert found.err.count("\n") == 1
+
+
+def test_the_help_names_the_groups_their_options_and_the_exit_statuses(capsys):
+    assert app.main(["--help"]) == 0
+    said = capsys.readouterr().out
+    for group in GROUPS:
+        [line] = re.findall(rf"^{group}: (.*)$", said, re.MULTILINE)
+        assert line.split(", ") == sorted(p.stem for p in (ROOT / "conf" / group).glob("*.yaml"))
+    assert "exit status: 0 " in said
+    assert "Hydra is" not in said
+
+
+def test_the_examples_of_the_help_can_be_run(capsys, composed):
+    app.main(["--help"])
+    examples = re.findall(r"^  python -m runners (.*)$", capsys.readouterr().out, re.MULTILINE)
+    assert len(examples) == 3
+    assert [len(composed(*shlex.split(example))) for example in examples] == [1, 4, 60]
+
+
+def test_what_the_help_says_of_a_grid_is_what_hydra_prints(capsys):
+    arguments = ["grid=paper", "--cfg", "hydra", "-p", "hydra.sweeper.params"]
+    assert app.main(["--help"]) == 0
+    assert f"{' '.join(['grid=NAME', *arguments[1:]])} prints" in capsys.readouterr().out
+    assert app.main(arguments) == 0
+    assert re.search(r"^setting: novelty,outlier$", capsys.readouterr().out, re.MULTILINE)
+
+
+def test_the_help_ends_quietly_when_its_reader_leaves():
+    help_ = [sys.executable, "-m", "runners", "--help"]
+    with subprocess.Popen(
+        help_, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 128 + 13
