@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -108,7 +109,9 @@ def _add_summaries(
     for metric in table.metrics:
         values = grid[metric].unstack("label").reindex(index=datasets, columns=table.algorithms)
         best = _best(metric)
-        _add_numbers(table, average, metric, values.mean(), options.precision, best)
+        counts = values.notna().sum()
+        over = {str(label): f" ({n})" for label, n in counts.items() if 0 < n < len(datasets)}
+        _add_numbers(table, average, metric, values.mean(), options.precision, best, over)
         if compares:
             # Those not compared keep their places, as NaN.
             shared = values.loc[common, compared].reindex(columns=table.algorithms)
@@ -137,10 +140,11 @@ def _add_numbers(
     values: pd.Series,
     digits: int,
     best: Callable[..., float],
+    flags: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     for label, value in values.items():
         text = format_number(value, digits) or MISSING
-        table.entries[line.key, str(label), metric] = Entry(text)
+        table.entries[line.key, str(label), metric] = Entry(text, flag=flags.get(str(label), ""))
     finite = {str(label): value for label, value in values.dropna().items()}
     _embolden(table, line, metric, finite, digits, best)
 
@@ -223,6 +227,11 @@ def _add_notes(table: Table, grid: pd.DataFrame, datasets: list[str]) -> None:
         table.notes.append(
             f"cum. train time: with the test time for {', '.join(together)}, "
             "which cannot be told apart."
+        )
+    if any(e.flag for (key, _, _), e in table.entries.items() if key == "average"):
+        table.notes.append(
+            f"(n): an average over n of the {len(datasets)} data sets, not to be compared with one "
+            "over others."
         )
     used = {entry.text for entry in table.entries.values()}
     marks = [f"{mark}: {meaning}" for mark, meaning in mark_meanings(grid).items() if mark in used]

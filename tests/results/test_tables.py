@@ -231,6 +231,25 @@ def test_an_algorithm_that_failed_somewhere_does_shrink_them():
     )
 
 
+def test_an_average_over_fewer_data_sets_says_over_how_many():
+    records = [*splits(), *splits(dataset="wilt"), *splits(algorithm="lof")]
+    finished = only_table([*records, *splits(dataset="wilt", algorithm="lof")])
+    assert not any(entry.flag for entry in finished.entries.values())
+    assert not any("(n)" in note for note in finished.notes)
+    for missing in ([], [make_record("wilt", "lof", status="timeout")]):
+        # Also where no data set is common to all, and no other line or note says so.
+        for more in ([], splits(dataset="adult", algorithm="ocsvm")):
+            table = only_table([*records, *missing, *more])
+            whole, n = ("3", 2) if more else ("2", 1)
+            for metric in table.metrics:
+                entries = {a: table.entries["average", a, metric] for a in table.algorithms}
+                assert entries["lof"].flag == f" ({n - 1 if more else n})"
+                assert entries["iforest"].flag == (" (2)" if more else "")
+            assert any(f"(n): an average over n of the {whole} data sets" in x for x in table.notes)
+            for text in (table_to_markdown(table), table_to_csv(table), table_to_latex(table)):
+                assert entries["lof"].plain in text
+
+
 def test_table_names_are_file_names():
     config = {"protocol": {"name": "paper", "cap": {"drawn": "once"}}}
     records = [*splits(), *splits(3, config=config, key="e" * 64)][:11]
