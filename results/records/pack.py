@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from results.metrics import METRICS, USUAL_METRICS
+from results.records.bounds import check_sizes, unfolded
 from results.records.encoding import Curves
 from results.records.files import replacing
 from results.records.record import Record, RecordError, parse_record
@@ -126,7 +127,7 @@ def read_packed(path: Path, unreadable: list[tuple[Path, str]] | None = None) ->
     with _open(path) as file:
         try:
             for batch in file.iter_batches(_BATCH, columns=_READ):
-                for row in batch.to_pylist():
+                for row in unfolded(batch).to_pylist():
                     number += 1
                     try:
                         record = _record(row)
@@ -155,7 +156,7 @@ def _open(path: Path) -> pq.ParquetFile:
     if not path.is_file():
         raise FileNotFoundError(f"there is no packed file {path}")
     try:
-        file = pq.ParquetFile(path, page_checksum_verification=True)
+        file = pq.ParquetFile(path)
     except pa.ArrowInvalid as error:
         raise PackError(f"{path} is not a Parquet file: {error}") from error
     except (OSError, ValueError) as error:
@@ -166,7 +167,14 @@ def _open(path: Path) -> pq.ParquetFile:
         raise PackError(
             f"{path} holds no packed records of this version (format {found!r}, not {FORMAT!r})"
         )
-    return file
+    with file:
+        try:
+            check_sizes(file, _READ)
+        except ValueError as error:
+            raise PackError(f"{path} is no pack: {error}") from None
+        # As dictionaries, one text that stands for many rows is not copied before it is measured.
+        folded = [name for name in _READ if name in file.schema_arrow.names]
+    return pq.ParquetFile(path, page_checksum_verification=True, read_dictionary=folded)
 
 
 def _record(row: dict[str, Any]) -> Record:

@@ -315,3 +315,56 @@ def test_publishing_what_is_public_changes_nothing(tmp_path):
     )
     pack([record], tmp_path / "p.parquet", paths=False)
     assert list(read_packed(tmp_path / "p.parquet")) == [record]
+
+
+def folded(path, text, n, column="record", **options):
+    """Write a pack in which one text stands for n rows."""
+    pack([make_record()], path)
+    table = pq.read_table(path)
+    columns = {name: pa.repeat(table[name][0], n) for name in table.column_names}
+    texts = pa.array([text], pa.binary() if column.startswith("curve") else pa.string())
+    columns[column] = pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0, pa.int32()), n), texts)
+    made = pa.table(columns).replace_schema_metadata(table.schema.metadata)
+    pq.write_table(made, path, compression="zstd", use_dictionary=[column], **options)
+    return path
+
+
+@pytest.mark.parametrize("column", ["record", "curve_roc"])
+def test_a_text_that_stands_for_many_rows_is_measured_before_it_is_copied(column, tmp_path):
+    text = " " * (40 << 20)
+    path = folded(tmp_path / "p.parquet", text, 100_000, column)
+    assert path.stat().st_size < 200_000
+    usual, pool = pa.default_memory_pool(), pa.proxy_memory_pool(pa.system_memory_pool())
+    pa.set_memory_pool(pool)
+    try:
+        with pytest.raises(PackError, match=rf"column {column} unfolds to {500 * len(text)} bytes"):
+            list(read_packed(path, []))
+    finally:
+        pa.set_memory_pool(usual)
+    assert len(text) < pool.max_memory() < 10 * len(text)
+    assert main(["tables", "--records", str(path), "--output", str(tmp_path / "out")]) == 2
+
+
+def test_a_pack_that_another_tool_wrote_with_dictionaries_is_read(tmp_path):
+    records = [make_record(split=split) for split in range(3)]
+    pack(records, tmp_path / "p.parquet")
+    pq.write_table(pq.read_table(tmp_path / "p.parquet"), tmp_path / "q.parquet")
+    assert by_key(read_packed(tmp_path / "q.parquet")) == by_key(records)
+
+
+def test_columns_that_declare_more_than_records_take_are_refused(tmp_path, monkeypatch):
+    path = folded(tmp_path / "p.parquet", " " * 100_000, 1)
+    monkeypatch.setattr("results.records.bounds._MOST_BYTES", 99_999)
+    with pytest.raises(PackError, match=r"1 of its rows take 10\d+ bytes, and 99999 are the most"):
+        list(read_packed(path, []))
+
+
+def test_a_column_of_lists_is_refused(tmp_path):
+    path = tmp_path / "p.parquet"
+    pack([make_record()], path)
+    table = pq.read_table(path)
+    lists = pa.array([[text] for text in table["record"].to_pylist()])
+    position = table.column_names.index("record")
+    pq.write_table(table.set_column(position, "record", lists), path)
+    with pytest.raises(PackError, match=r"its column record holds list<"):
+        list(read_packed(path, []))
