@@ -8,6 +8,11 @@ of a path sum to the leaf's value minus the root's expected value.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from types import MethodType
+from typing import Any
+
 import numpy as np
 
 from ._missing import has_missing
@@ -31,6 +36,34 @@ def refuse_unexplained(scoring: str, out_of_bounds: str | None) -> None:
             f"OneClassRF: feature contributions need out_of_bounds=None; with {out_of_bounds!r} a "
             "row outside the bounding box of the training data has the score of another row."
         )
+
+
+class Available:
+    """A method that an object has unless a check raises AttributeError.
+
+    As with scikit-learn's ``available_if``, but the message is the check's own.
+
+    Parameters
+    ----------
+    check : callable
+        Takes the object.
+    method : function
+    """
+
+    def __init__(self, check: Callable[[Any], None], method: Callable[..., np.ndarray]) -> None:
+        @functools.wraps(method)
+        def checked(owner: Any, *args: Any, **kwargs: Any) -> np.ndarray:
+            check(owner)
+            return method(owner, *args, **kwargs)
+
+        self._check, self._checked = check, checked
+        functools.update_wrapper(self, method)
+
+    def __get__(self, owner: Any, kind: type | None = None) -> Callable[..., np.ndarray]:
+        if owner is None:
+            return self._checked
+        self._check(owner)
+        return MethodType(self._checked, owner)
 
 
 @kernel

@@ -108,6 +108,27 @@ def split_gain(criterion: int, a: float, n: float, share: float, n_outliers: flo
 
 
 @kernel(inline="always")
+def with_missing(criterion: int, gain: float, known: float) -> float:
+    """Return the gain of a split of a node for whose points with a value the gain was computed.
+
+    The Gini gain lacks a factor that is proportional to the points.
+
+    Parameters
+    ----------
+    criterion : {GINI, ENTROPY}
+    gain : float
+        That of the points with a value.
+    known : float
+        Their share of the node's points.
+    """
+    if criterion == GINI:
+        return gain * known
+    if criterion == ENTROPY:
+        return gain
+    raise ValueError("unknown criterion")
+
+
+@kernel(inline="always")
 def proxy_decrease(criterion: int, gain: float, n: float, n_outliers: float) -> float:
     """Return the decrease I(t) - I(t_L, t_R) of the paper's proxy from the gain of a split."""
     if criterion == GINI:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ._blocks import grow_blocks, join_blocks, scaled_importances
-from ._contributions import feature_contributions, mean_log2_score, refuse_unexplained
+from ._contributions import Available, feature_contributions, mean_log2_score, refuse_unexplained
 from ._criterion import ADVERSARIES, CRITERIA, MISSING_RULES
 from ._growing import TreeParameters
 from ._input import (
@@ -79,12 +79,11 @@ class _PerTree(Sequence[Item]):
         return f"<{len(self)} items, one per tree>"
 
 
-def _is_explained(forest: OneClassRF) -> bool:
-    """Tell whether a forest has contributions; AttributeError says why not."""
+def _check_explained(forest: OneClassRF) -> None:
+    """Raise AttributeError if a forest has no contributions."""
     # Parameters that were set after a fit wait for the next one.
     fitted = vars(forest).get("_grown", forest)
     refuse_unexplained(fitted.scoring, fitted.out_of_bounds)
-    return True
 
 
 class OneClassRF(OutlierMixin, BaseEstimator):
@@ -480,7 +479,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         """
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    @available_if(_is_explained)
+    @partial(Available, _check_explained)
     def feature_contributions(self, X: Any) -> np.ndarray:
         """Say which features make a row anomalous: parts of log2 s(x), one per feature.
 
@@ -524,7 +523,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
     def mean_log2_score_(self) -> float:
         """Mean of log2 s over the training data, in each tree over the sub-sample it grew on."""
         forest = self._snapshot()
-        _is_explained(forest)
+        _check_explained(forest)
         return mean_log2_score(forest._grown)
 
     def __sklearn_tags__(self) -> Tags:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._criterion import BETTER, GINI, PROPORTION, split_gain
+from ._criterion import BETTER, PROPORTION, split_gain, with_missing
 from ._partitioner import partition_by_marks
 from ._sampling import derive, uniform
 from ._sorting import RankedData, count_present
@@ -95,8 +95,7 @@ def best_weighted_split(
                 gain, goes_right = max(left, right), right > left
             else:
                 gain = split_gain(criterion, a, present, share, known * node.n_outliers)
-                # The Gini gain lacks a factor that is proportional to the points.
-                gain *= known if criterion == GINI else 1.0
+                gain = with_missing(criterion, gain, known)
                 goes_right = present - a > a
             if gain > best_gain:
                 best, best_threshold, best_n_left, best_gain = slot, threshold, i, gain

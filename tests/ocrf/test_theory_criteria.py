@@ -14,6 +14,8 @@ from ocrf._criterion import (
     gini_gain,
     n_hidden_outliers,
     proxy_decrease,
+    split_gain,
+    with_missing,
 )
 from runners.theory.model import (
     inlier_entropy_proxy,
@@ -306,5 +308,9 @@ def test_few_outliers_keep_nearly_all_points_on_one_side(criterion, even, seed):
 def test_an_unknown_criterion_or_adversary_is_an_error():
     with pytest.raises(ValueError, match="unknown criterion"):
         proxy_decrease(2, 0.1, 10.0, 10.0)
+    with pytest.raises(ValueError, match="unknown criterion"):
+        split_gain(2, 1.0, 3.0, 0.5, 3.0)
+    with pytest.raises(ValueError, match="unknown criterion"):
+        with_missing(2, 0.1, 0.5)
     with pytest.raises(ValueError, match="unknown adversary"):
         n_hidden_outliers(2, 1.0, 10.0, 20.0, 0.0)
