@@ -57,7 +57,7 @@ class Available:
             return method(owner, *args, **kwargs)
 
         self._check, self._checked = check, checked
-        functools.update_wrapper(self, method)
+        self.__doc__ = method.__doc__
 
     def __get__(self, owner: Any, kind: type | None = None) -> Callable[..., np.ndarray]:
         if owner is None:

@@ -103,9 +103,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )(_task)
     try:
         with said_in_words(given):
-            application()
-            if printing and sys.stdout:
-                sys.stdout.flush()
+            try:
+                application()
+            finally:
+                if printing and sys.stdout:
+                    sys.stdout.flush()
     except Misuse as error:
         print(error, file=sys.stderr)
         return USAGE_ERROR

@@ -81,7 +81,7 @@ def fetch(
             f"{columns}",
             misfit=True,
         )
-    labels = frame.pop(label).astype(str)
+    labels = frame.pop(str(label)).astype(str)
     recode = {str(old): str(new) for old, new in (source.get("recode") or {}).items()}
     if unknown := sorted(set(recode) - set(labels)):
         raise SourceFailed(
