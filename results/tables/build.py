@@ -142,10 +142,11 @@ def _add_numbers(
     best: Callable[..., float],
     flags: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
+    """Add a line of numbers, with the best of those without a flag in bold."""
     for label, value in values.items():
         text = format_number(value, digits) or MISSING
         table.entries[line.key, str(label), metric] = Entry(text, flag=flags.get(str(label), ""))
-    finite = {str(label): value for label, value in values.dropna().items()}
+    finite = {str(name): v for name, v in values.dropna().items() if str(name) not in flags}
     _embolden(table, line, metric, finite, digits, best)
 
 

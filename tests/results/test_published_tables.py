@@ -5,6 +5,8 @@ The paper's own slips are kept out of the code and named here:
 - Its outlier table prints the best ROC value of each row in bold but no PR value; ours prints both.
 - Its OCRFsampling column of the outlier table was made with training labels; ours stands under
   ``ocrfsampling_supervised`` and is marked.
+- Its outlier table prints the average of OCRFsampling in bold, which is over fewer data sets than
+  those that it is compared with; ours prints the best of those over all.
 - iForest's PR on adult in Table 2 (.227) is .277 in the authors' own figure; with .277 the average
   would be .315, so the average row was computed with the slip. The table is followed.
 """
@@ -84,8 +86,14 @@ def test_bold_cells_are_the_paper_s(tables, setting):
     }
     own_lines = {"average_common", "mean_rank", "total_time"}
     ours = {at for at, entry in table.entries.items() if entry.bold and at[0] not in own_lines}
-    if setting == "outlier":  # the slip named above
+    if setting == "outlier":  # the slips named above
         ours = {at for at in ours if at[2] != "pr_auc_curve"}
+        slip, best = (
+            ("average", label, "roc_auc_curve") for label in ("ocrfsampling_supervised", "iforest")
+        )
+        assert slip in expected
+        assert table.entries[slip].flag == " (7)"
+        expected = expected - {slip} | {best}
     assert ours == expected
 
 
