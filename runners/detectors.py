@@ -68,31 +68,35 @@ def build(algorithm: Mapping[str, Any], random_state: int, n_jobs: int = 1) -> A
     return _seeded(detector, random_state)
 
 
-# Libraries that cannot call the project's kernels, and our adapter of one of them.
+#: The project's packages with kernels; importing one imports scikit-learn.
+WITH_KERNELS = frozenset({"ocrf", "baselines"})
+# Libraries that cannot call them, those among these that do not import scikit-learn, and our
+# adapter of one of them.
 _WITHOUT_KERNELS = frozenset(
     {"joblib", "numba", "numpy", "pandas", "pyod", "scipy", "sklearn", "torch"}
 )
+_WITHOUT_SKLEARN = _WITHOUT_KERNELS - {"pyod", "sklearn"}
 _ADAPTER = "baselines.PyODDetector"
 
 
-def kernel_packages(algorithm: Mapping[str, Any]) -> frozenset[str]:
-    """Return the project's packages whose kernels a detector may call.
+def preloaded_packages(algorithm: Mapping[str, Any]) -> frozenset[str]:
+    """Return what is imported for a detector before its fits are forked.
 
-    Those that it lies in or, as a user's own code, imports. A class of another installed package
-    may call any of them.
+    The project's packages whose kernels it may call, and scikit-learn: those that it lies in or,
+    as a user's own code, imports. A class of another installed package may call any of them.
     """
-    return _kernel_packages(tuple(t for t in _targets(algorithm) if t != _ADAPTER))
+    return _preloaded_packages(tuple(_targets(algorithm)))
 
 
 @functools.cache  # asked for every experiment
-def _kernel_packages(named: tuple[str, ...]) -> frozenset[str]:
-    code = own_code(named)
-    with_kernels = frozenset({"ocrf", "baselines"})
-    return (
-        with_kernels.intersection(code.project)
-        if _WITHOUT_KERNELS.issuperset(code.packages)
-        else with_kernels
-    )
+def _preloaded_packages(named: tuple[str, ...]) -> frozenset[str]:
+    code = own_code([target for target in named if target != _ADAPTER])
+    if not _WITHOUT_KERNELS.issuperset(code.packages):
+        return WITH_KERNELS | {"sklearn"}
+    needed = WITH_KERNELS.intersection(code.project)
+    if needed or _ADAPTER in named or not _WITHOUT_SKLEARN.issuperset(code.packages):
+        needed |= {"sklearn"}
+    return needed
 
 
 def _targets(value: Any) -> Iterator[str]:

@@ -18,7 +18,7 @@ from joblib import Parallel, cpu_count, delayed, parallel_config
 
 from results.records.statuses import FAILED_STATUSES
 from results.records.store import RecordStore
-from runners.detectors import kernel_packages
+from runners.detectors import WITH_KERNELS, preloaded_packages
 from runners.experiment import Cell, Experiment
 from runners.gridfile import describe
 from runners.isolation.pool import POOL
@@ -173,7 +173,10 @@ class _Grid:
             if local and not POOL.started and not self._ending():
                 compiling = (
                     "; in a fresh checkout they compile the kernels first, which takes a minute"
-                    if any(kernel_packages(e.cell.config["algorithm"]) for e in self.plan.todo)
+                    if any(
+                        WITH_KERNELS & preloaded_packages(e.cell.config["algorithm"])
+                        for e in self.plan.todo
+                    )
                     else ""
                 )
                 self.progress.say(f"the workers are starting{compiling}")

@@ -161,6 +161,12 @@ class Protocol(Strict):
         in_order = isinstance(self.cut, Cut) and self.cut.kind == "in_order"
         return self.generator.kind != "seed_sequence" or in_order or self.indices is not None
 
+    @property
+    def uses_sklearn(self) -> bool:
+        """Whether scikit-learn makes a part of the splits, which then takes a second to import."""
+        by_sklearn = isinstance(self.cut, Cut) and self.cut.by == "train_test_split"
+        return by_sklearn or self.scaling.kind in ("minmax", "robust")
+
     def keeps_anomalies(self, anomalies_in_train: bool) -> bool:
         """Return whether anomalies train, given what the setting says.
 

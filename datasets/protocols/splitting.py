@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -90,6 +91,9 @@ def anticipate(
     Parameters and errors are those of `make_split`, which does the same where this was not called.
     """
     steps = protocol_from(protocol)
+    if steps.uses_sklearn:
+        importlib.import_module("sklearn.model_selection")
+        importlib.import_module("sklearn.preprocessing")
     if steps.depends_on_row_order:
         dataset.require_order()
     elif steps.indices is None:

@@ -95,12 +95,12 @@ class Failed:
 
 @dataclass(frozen=True)
 class WarmUp:
-    """Ask the zygote to compile kernels, or to load them from numba's cache.
+    """Ask the zygote to import packages, and to compile their kernels or load them from the cache.
 
     Attributes
     ----------
     packages : frozenset of str
-        Whose kernels.
+        Their names; not every one has kernels.
     """
 
     packages: frozenset[str]

@@ -39,7 +39,7 @@ class Holder:
     size : int
         Bytes of the data set.
     packages : frozenset of str
-        Packages whose kernels were compiled before it was forked.
+        Packages that were imported, and their kernels compiled, before it was forked.
     """
 
     end: socket.socket

@@ -133,7 +133,7 @@ class Worker:
     ) -> Holder | Result:
         """Return the holder of the experiment's data, or the result if they cannot be loaded."""
         key = experiment.cell.data_key
-        packages = detectors.kernel_packages(experiment.cell.config["algorithm"])
+        packages = detectors.preloaded_packages(experiment.cell.config["algorithm"])
         self.zygote.wait_until_warm(packages, limits, look)
         if key in self._holders:
             if packages <= self._holders[key].packages:

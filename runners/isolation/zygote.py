@@ -1,9 +1,9 @@
 """Zygote: a process that has imported the libraries, and forks one process per experiment.
 
-Importing scikit-learn takes a second, forking a process that has done so takes milliseconds.
-Detectors and their kernels, which not every experiment needs, are imported when one does. A zygote
-is started by plain `subprocess` (which works under joblib and in Dask workers alike), in a session
-of its own, so that Ctrl-C reaches the runner only. It forks one holder per data set
+Importing scikit-learn takes a second, forking a process that has done so takes milliseconds. What
+not every experiment needs, scikit-learn, detectors and their kernels, is imported when one does. A
+zygote is started by plain `subprocess` (which works under joblib and in Dask workers alike), in a
+session of its own, so that Ctrl-C reaches the runner only. It forks one holder per data set
 (`runners.isolation.holder`), which loads the data and forks the experiments
 (`runners.isolation.child`), which find libraries and data in their memory.
 
@@ -45,15 +45,12 @@ from runners.isolation.messages import (
 
 _PRELOADED = (
     "numpy",
-    "sklearn.metrics",
-    "sklearn.model_selection",
-    "sklearn.preprocessing",
     "hydra.utils",
     "pandas",
     "pyarrow.parquet",
     "results.records.encoding",
     "results.metrics",
-    "datasets",
+    "datasets.protocols",
 )
 _INSTALLED = ("baselines.", "ocrf.", "pyod.", "sklearn.")
 
@@ -89,9 +86,11 @@ def _preload() -> None:
 
 
 def _warm_up(packages: frozenset[str]) -> None:
-    """Compile kernels, or load them from numba's cache, so that children need not."""
+    """Import packages, and compile their kernels or load them from numba's cache."""
     for package in sorted(packages):
-        importlib.import_module(package).warm_up()
+        module = importlib.import_module(package)
+        if package in detectors.WITH_KERNELS:
+            module.warm_up()
     gc.collect()
     gc.freeze()
 

@@ -95,7 +95,7 @@ class ZygoteProcess:
         )
         theirs.close()
         self._imported = False
-        # Packages whose kernels it has compiled; None before it could run an experiment.
+        # Packages that it was told to import; None before it could run an experiment.
         self.warm: frozenset[str] | None = None
 
     @property
@@ -123,7 +123,7 @@ class ZygoteProcess:
     def wait_until_warm(
         self, packages: frozenset[str], limits: Limits, look: Callable[[], bool]
     ) -> None:
-        """Wait until it has imported everything, and have it compile the kernels of packages.
+        """Wait until it has imported everything, packages too, and have it compile their kernels.
 
         Raises
         ------

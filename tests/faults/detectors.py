@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -255,9 +256,7 @@ class WantsLabels(Healthy):
     """Asks for the labels of the training points."""
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import Tags, TargetTags
-
-        return Tags(estimator_type=None, target_tags=TargetTags(required=True))
+        return SimpleNamespace(target_tags=SimpleNamespace(required=True))
 
     def fit(self, X: Array, y: Any = None) -> Healthy:
         """Learn from the points that are labelled normal."""

@@ -13,7 +13,7 @@ from runners.detectors import (
     build,
     check_parameters,
     check_scores,
-    kernel_packages,
+    preloaded_packages,
     warm_up,
 )
 from tests.faults.detectors import WantsLabels
@@ -187,11 +187,11 @@ def test_a_class_may_prepare_its_fits_and_what_fails_then_is_left_to_them():
 @pytest.mark.parametrize(
     ("algorithm", "expected"),
     [
-        ({"_target_": "sklearn.ensemble.IsolationForest"}, set()),
-        ({"_target_": "baselines.PyODDetector", "detector": "HBOS"}, set()),
-        ({"_target_": "ocrf.OneClassRF"}, {"ocrf"}),
-        ({"_target_": "baselines.Orca"}, {"baselines"}),
-        ({"_target_": "statsmodels.api.Detector"}, {"ocrf", "baselines"}),
+        ({"_target_": "sklearn.ensemble.IsolationForest"}, {"sklearn"}),
+        ({"_target_": "baselines.PyODDetector", "detector": "HBOS"}, {"sklearn"}),
+        ({"_target_": "ocrf.OneClassRF"}, {"ocrf", "sklearn"}),
+        ({"_target_": "baselines.Orca"}, {"baselines", "sklearn"}),
+        ({"_target_": "statsmodels.api.Detector"}, {"ocrf", "baselines", "sklearn"}),
         ({"_target_": "tests.faults.detectors.Healthy"}, set()),
         (
             {
@@ -201,32 +201,33 @@ def test_a_class_may_prepare_its_fits_and_what_fails_then_is_left_to_them():
                     ["forest", {"_target_": "ocrf.OneClassRF"}],
                 ],
             },
-            {"ocrf"},
+            {"ocrf", "sklearn"},
         ),
     ],
 )
-def test_kernels_are_compiled_for_those_that_may_call_them(algorithm, expected):
-    assert kernel_packages(algorithm) == expected
+def test_packages_are_preloaded_for_those_that_may_call_them(algorithm, expected):
+    assert preloaded_packages(algorithm) == expected
 
 
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ("import numpy\nfrom sklearn.svm import OneClassSVM", set()),
-        ("from ocrf import OneClassRF", {"ocrf"}),
-        ("def fit():\n    import baselines.orca", {"baselines"}),
-        ("from helpers_of_kernels import forest", {"ocrf"}),
-        ("import statsmodels.api", {"ocrf", "baselines"}),  # may import anything itself
+        ("import numpy", set()),
+        ("import numpy\nfrom sklearn.svm import OneClassSVM", {"sklearn"}),
+        ("from ocrf import OneClassRF", {"ocrf", "sklearn"}),
+        ("def fit():\n    import baselines.orca", {"baselines", "sklearn"}),
+        ("from helpers_of_kernels import forest", {"ocrf", "sklearn"}),
+        ("import statsmodels.api", {"ocrf", "baselines", "sklearn"}),  # may import anything itself
     ],
 )
-def test_kernels_are_compiled_for_what_a_users_module_imports(
+def test_packages_are_preloaded_for_what_a_users_module_imports(
     source, expected, tmp_path, monkeypatch
 ):
     name = f"kernels_{hashlib.sha256(source.encode()).hexdigest()[:8]}"
     (tmp_path / f"{name}.py").write_text(source)
     (tmp_path / "helpers_of_kernels.py").write_text("from ocrf import OneClassRF as forest")
     monkeypatch.syspath_prepend(tmp_path)
-    assert kernel_packages({"_target_": f"{name}.Detector"}) == expected
+    assert preloaded_packages({"_target_": f"{name}.Detector"}) == expected
 
 
 def test_parameters_are_validated_before_a_fit_nested_ones_too():
