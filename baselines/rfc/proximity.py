@@ -26,7 +26,7 @@ class LeafGroups(NamedTuple):
         One bit per tree: whether the row is out of its bag.
     """
 
-    members: NDArray[np.int32]
+    members: NDArray[np.uint32]
     start: NDArray[np.int32]
     stop: NDArray[np.int32]
     out_of_bag: NDArray[np.uint64]
@@ -49,7 +49,7 @@ def group_by_leaf(leaves: NDArray[np.int32], order: NDArray[np.int64]) -> LeafGr
         The rows of each leaf.
     """
     n_trees, n_rows = leaves.shape
-    members = np.empty((n_trees, n_rows), dtype=np.int32)
+    members = np.empty((n_trees, n_rows), dtype=np.uint32)
     start = np.zeros((n_trees, n_rows), dtype=np.int32)
     stop = np.zeros((n_trees, n_rows), dtype=np.int32)
     out_of_bag = np.zeros((n_rows, (n_trees + 63) // 64), dtype=np.uint64)
@@ -113,7 +113,9 @@ def proximity_sums(groups: LeafGroups, rows: NDArray[np.int64]) -> NDArray[np.fl
     common = np.zeros(n_rows, dtype=np.int32)
     # Every visit writes its row to the end of `met`, which grows only if the row is new: one place
     # more than there are rows. A branch instead would be mispredicted for a third of the visits.
-    met = np.empty(n_rows + 1, dtype=np.int32)
+    # Unsigned: signed indices would be compared with 0 first.
+    met = np.empty(n_rows + 1, dtype=np.uint32)
+    both = np.empty(n_rows, dtype=np.int32)
     proximities = np.empty(n_rows)
     sums = np.empty(rows.size)
     for i in range(rows.size):
@@ -124,16 +126,19 @@ def proximity_sums(groups: LeafGroups, rows: NDArray[np.int64]) -> NDArray[np.fl
                 met[n_met] = other
                 n_met += common[other] == 0
                 common[other] += 1
-        common[row] = 0
-        # Apart from their sum: a division need not wait for the addition before it.
+        common[row] = 0  # the row and itself are added apart
+        # One short loop after the other: none of their steps waits for the one before it, except
+        # those of the sum.
+        both[:n_met] = 0
+        for word in range(n_words):
+            bits = groups.out_of_bag[row, word]
+            for j in range(n_met):
+                both[j] += count_bits(bits & groups.out_of_bag[met[j], word])
         for j in range(n_met):
-            other = met[j]
-            both = np.uint64(0)
-            for word in range(n_words):
-                both += count_bits(groups.out_of_bag[row, word] & groups.out_of_bag[other, word])
-            proximities[j] = common[other] / both
-            common[other] = 0
-        total = 1.0  # the row and itself
+            proximities[j] = common[met[j]] / both[j]
+        for j in range(n_met):
+            common[met[j]] = 0
+        total = 1.0
         for j in range(n_met):
             total += proximities[j]
         sums[i] = total
