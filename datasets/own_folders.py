@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -113,7 +114,7 @@ def _check_text(path: Path) -> None:
     written = [line for line in lines if not line.lstrip().startswith("#")]
     if any(map(str.strip, written)) and not any(":" in line for line in written):
         raise UsageError(f"{path} holds no keys: configuration is written as lines NAME: VALUE")
-    if "# @package _global_" in map(str.strip, lines):
+    if any(re.match(r"\s*#\s*@package\s+_global_", line) for line in lines):
         _check_groups(path, _keys_of(path))
 
 
