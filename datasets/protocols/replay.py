@@ -231,7 +231,7 @@ def replay(
         generator = _copy(place.generator)
         train, _ = cut(place.order, protocol)
         draw(stream.draws, generator, int(np.count_nonzero(keep | (dataset.y[train] == 0))))
-        order = place.order[shuffled(generator, len(place.order))]
+        order = np.take(place.order, shuffled(generator, len(place.order)))
         place = place._replace(split=place.split + 1, order=order, generator=generator)
     _PLACES[dataset] = place
     return ReplayedSplit(

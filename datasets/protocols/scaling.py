@@ -23,8 +23,11 @@ class Standard:
     def fit(self, X: Table) -> Standard:
         """Learn means and standard deviations of the columns from the values that are not NaN."""
         missing = np.isnan(X)
-        total = np.nansum if missing.any() else np.sum
-        n = len(X) - np.count_nonzero(missing, axis=0)
+        n: Any = len(X)
+        total: Any = np.sum
+        if missing.any():
+            n -= np.count_nonzero(missing, axis=0)
+            total = np.nansum
         mean = total(X, axis=0) / n
         centred = X - mean
         # Where the mean is rounded, the sum of what is left of it corrects the sum of squares.

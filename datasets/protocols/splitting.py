@@ -71,12 +71,13 @@ def make_split(
     test = {"rest": rest, "rest_and_anomalies": _and_anomalies(dataset, cut, rest), "all": rows}[
         steps.test_rows
     ]
-    _refuse_degenerate(dataset, train, test, split)
+    y_test = dataset.y[test]
+    _refuse_degenerate(dataset, train, y_test, split)
     X_train, X_test = _scaled(dataset.X, rows, train, test, steps.scaling)
     return Split(
         X_train=X_train,
         X_test=X_test,
-        y_test=dataset.y[test],
+        y_test=y_test,
         y_train=dataset.y[train],
         random_state=streams.detector_seed,
     )
@@ -109,7 +110,8 @@ def _replayed(
     replayed = replay(dataset, protocol, setting, split)
     keep = protocol.keeps_anomalies(bool(setting["anomalies_in_train"]))
     train = replayed.train if keep else replayed.train[dataset.y[replayed.train] == 0]
-    _refuse_degenerate(dataset, train, replayed.test, split)
+    y_test = dataset.y[replayed.test]
+    _refuse_degenerate(dataset, train, y_test, split)
     scaling = protocol.scaling
     X = _scaled_at_once(dataset, replayed, scaling)
     if X is not dataset.X:
@@ -118,7 +120,7 @@ def _replayed(
     return Split(
         X_train=X_train,
         X_test=X_test,
-        y_test=dataset.y[replayed.test],
+        y_test=y_test,
         y_train=dataset.y[train],
         random_state=SeedSequenceStreams(dataset.name, seed, split).detector_seed,
         stream=replayed.stream if protocol.generator.handed_over else None,
@@ -196,14 +198,14 @@ def _taken(X: NDArray[np.float64], rows: Rows) -> NDArray[np.float64]:
     return np.take(X, rows, axis=0)
 
 
-def _refuse_degenerate(dataset: Dataset, train: Rows, test: Rows, split: int) -> None:
+def _refuse_degenerate(dataset: Dataset, train: Rows, y_test: NDArray[np.int8], split: int) -> None:
     where = f"split {split} of data set {dataset.name!r}"
     if len(train) < 1:
         raise ValueError(f"{where}: no training point is left")
-    n_anomalies = int(np.count_nonzero(dataset.y[test]))
-    if n_anomalies in (0, len(test)):
+    n_anomalies = int(np.count_nonzero(y_test))
+    if n_anomalies in (0, len(y_test)):
         raise ValueError(
-            f"{where}: of its {len(test)} test points {n_anomalies} are anomalies, and both "
+            f"{where}: of its {len(y_test)} test points {n_anomalies} are anomalies, and both "
             f"classes are needed (before the cap the data set has {dataset.n_anomalies} anomalies "
             f"in {len(dataset.y)} rows)"
         )
