@@ -160,10 +160,10 @@ def forest_bytes(n_rows: int, n_features: int, n_trees: int) -> int:
 
     The leaf of every row in every tree takes 16 bytes (the leaf, where its rows start and stop, a
     member) and a bit; values and ranks of real and synthetic rows take 16 bytes for a feature, the
-    rows they are copied from 16 more; growing a tree takes less than 150 bytes for a row.
+    rows they are copied from 16 more; growing a tree takes less than 200 bytes for a row.
     """
     leaves = n_rows * n_trees * 16 + n_rows * n_trees // 8
-    points = 2 * n_rows * (n_features * (16 + 16) + 150)
+    points = 2 * n_rows * (n_features * (16 + 16) + 200)
     return leaves + points
 
 
