@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
@@ -19,6 +19,7 @@ from datasets.row_numbers import is_saved_index
 from datasets.tables import is_number, read_as_boolean
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
+_WHOLE = re.compile(r"[+-]?\d+")
 _THOUSANDS = re.compile(
     r"[+-]?[1-9]\d{0,2}"
     r"((,\d{3})+(\.\d*)?|(\.\d{3})+,\d*|(\.\d{3}){2,}|([ '\u2019\u00a0\u202f]\d{3})+)"
@@ -70,15 +71,18 @@ def numeric_matrix(
     comma = f"; {reads('decimal', ',')} reads it" if any(map(_CSV.search, files)) else ""
     X = np.empty((features.num_rows, features.num_columns))
     wrong: dict[str, str] = {}
+    curable = []
     for j, name in enumerate(features.column_names):
         reason = _fill(X[:, j], features[name], rows, comma)
         if reason:
             wrong[name] = f"column {name!r} {reason}"
+            if comma and _has_decimal_commas(features[name]):
+                curable.append(name)
     if wrong:
         raise DataError(
             f"{where}: {len(wrong)} of {features.num_columns} columns cannot be features: "
             f"{'; '.join(list(wrong.values())[:12])}{' ...' if len(wrong) > 12 else ''} "
-            f"(rows are counted from 0). {_advice(list(wrong), definition)}"
+            f"(rows are counted from 0). {_advice(list(wrong), curable, definition)}"
         )
     return X
 
@@ -139,6 +143,16 @@ def _reason_of_text(
     return f"holds {kind} ({value!r} in row {row}{hint})"
 
 
+def _has_decimal_commas(column: pa.ChunkedArray) -> bool:
+    """Tell whether all values of a column are numbers if a comma is the decimal mark."""
+    texts = [str(value).strip() for value in column.to_pylist()]
+    return (
+        any(map(_DECIMAL_COMMA.fullmatch, texts))
+        and all(_DECIMAL_COMMA.fullmatch(text) or _WHOLE.fullmatch(text) for text in texts)
+        and not all(_THOUSANDS.fullmatch(text) for text in texts if not is_number(text))
+    )
+
+
 def _is_date(value: str) -> bool:
     try:
         datetime.fromisoformat(value)
@@ -147,15 +161,21 @@ def _is_date(value: str) -> bool:
     return True
 
 
-def _advice(wrong: list[str], definition: Definition) -> str:
-    """Return what to do about columns that cannot be features."""
-    if definition.keep_columns is not None:
-        return "Features must be numbers; take these out of keep_columns"
-    return (
-        f"Features must be numbers; leave these out with {_dropping(wrong, definition)}, or turn "
-        f"them into numbers first; {reads('drop_missing_columns', 'true')} leaves out those with "
-        "missing values"
-    )
+def _advice(wrong: list[str], curable: list[str], definition: Definition) -> str:
+    """Return what to do about columns that cannot be features, or can with a decimal comma."""
+    rest = [name for name in wrong if name not in curable]
+    steps = []
+    if curable:
+        steps.append(f"read {listed(curable)} with {reads('decimal', ',')}")
+    if rest and definition.keep_columns is not None:
+        steps.append(f"take {listed(rest) if curable else 'these'} out of keep_columns")
+    elif rest:
+        which = listed(rest) if curable else "these"
+        steps.append(
+            f"leave {which} out with {_dropping(rest, definition)}, or turn them into numbers "
+            f"first; {reads('drop_missing_columns', 'true')} leaves out those with missing values"
+        )
+    return f"Features must be numbers; {'; '.join(steps)}"
 
 
 def _dropping(names: Sequence[str], definition: Definition) -> str:
@@ -193,6 +213,20 @@ def _refuse_index(features: pa.Table, definition: Definition, where: str) -> Non
             f"leave out with {_dropping(found, definition)}"
             ", or list the features, with the index, in keep_columns"
         )
+
+
+def used_columns(names: Sequence[str], left_out: Mapping[str, str]) -> str:
+    """Say which columns are features, and which are not and why.
+
+    >>> print(used_columns(["a", "b"], {"lot": "drop_columns", "gap": "values missing"}))
+    2 features: 'a', 'b'; left out: 'lot' (drop_columns), 'gap' (values missing)
+    """
+    reasons: dict[str, list[str]] = {}
+    for name, reason in left_out.items():
+        reasons.setdefault(reason, []).append(name)
+    parts = ", ".join(f"{listed(columns)} ({reason})" for reason, columns in reasons.items())
+    plural = "" if len(names) == 1 else "s"
+    return f"{len(names)} feature{plural}: {listed(names)}; left out: {parts or 'nothing'}"
 
 
 def notes_on(

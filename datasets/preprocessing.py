@@ -7,12 +7,14 @@ import logging
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from datasets.dataset import Dataset
 from datasets.definition import Definition
 from datasets.errors import DataError, listed
-from datasets.features import missing, notes_on, numeric_matrix, select_features
+from datasets.features import missing, notes_on, numeric_matrix, select_features, used_columns
 from datasets.labels import Labels
+from datasets.tables import left_out_index
 
 logger = logging.getLogger("datasets")
 
@@ -38,25 +40,25 @@ def preprocess(table: pa.Table, definition: Definition, origin: str) -> Dataset:
     target = _target(table, definition, where)
     labels = Labels(table[target], target, definition, where)
     mask = labels.rows(definition)
-    features = select_features(table.drop_columns([target]), definition, where)
-    rows = np.arange(len(labels.codes))
-    if mask is not None:
-        features, rows = features.filter(pa.array(mask)), rows[mask]
+    rows = np.arange(len(labels.codes)) if mask is None else np.flatnonzero(mask)
     if len(rows) < 2:
         raise DataError(f"{where}: {len(rows)} rows are left, and at least 2 are needed")
-    if definition.drop_missing_columns:
-        whole = [n for n in features.column_names if not pc.any(missing(features[n])).as_py()]
-        features = features.select(whole)
-    X = numeric_matrix(features, rows, definition, where)
-    names = np.array(features.column_names, dtype=object)
-    if definition.min_distinct:
-        enough = np.array([len(np.unique(column)) >= definition.min_distinct for column in X.T])
-        X, names = np.ascontiguousarray(X[:, enough]), names[enough]
-    if X.shape[1] == 0:
-        raise DataError(f"{where}: no feature is left")
-    y = labels.anomalies(labels.codes[rows], definition)
+    wrong_labels = None
+    try:
+        y = labels.anomalies(labels.codes[rows], definition)
+    except DataError as error:
+        wrong_labels = error  # said together with what is wrong with the columns
+    try:
+        X, names, left_out = _features(table.drop_columns([target]), mask, rows, definition, where)
+    except DataError as error:
+        if wrong_labels is None:
+            raise
+        also = str(wrong_labels).removeprefix(f"{where}: ")
+        raise DataError(f"{str(error).rstrip('.')}. Besides, {also}") from error
+    if wrong_labels is not None:
+        raise wrong_labels
     if not definition.pinned:
-        for note in notes_on(X, y, names.tolist(), rows):
+        for note in (used_columns(names, left_out), *notes_on(X, y, names, rows)):
             logger.warning("%s: %s", where, note)
     if definition.repeats:
         # `repeat_first` counts rows as published.
@@ -66,7 +68,39 @@ def preprocess(table: pa.Table, definition: Definition, origin: str) -> Dataset:
         array.flags.writeable = False
     expected = definition.expectation
     order = expected.ordered_digest if expected is not None else None
-    return Dataset(definition.name, X, y, tuple(names.tolist()), origin, order)
+    return Dataset(definition.name, X, y, tuple(names), origin, order)
+
+
+def _features(
+    table: pa.Table,
+    mask: NDArray[np.bool_] | None,
+    rows: NDArray[np.intp],
+    definition: Definition,
+    where: str,
+) -> tuple[NDArray[np.float64], list[str], dict[str, str]]:
+    """Return the matrix, the names of its columns, and why each other column was left out."""
+    left_out = dict.fromkeys(left_out_index(table), "index saved with the data")
+    features = select_features(table, definition, where)
+    key = "drop_columns" if definition.keep_columns is None else "not in keep_columns"
+    kept = set(features.column_names)
+    left_out |= {name: key for name in table.column_names if name not in kept}
+    if mask is not None:
+        features = features.filter(pa.array(mask))
+    if definition.drop_missing_columns:
+        gaps = [n for n in features.column_names if pc.any(missing(features[n])).as_py()]
+        features = features.drop_columns(gaps)
+        left_out |= dict.fromkeys(gaps, "values missing")
+    X = numeric_matrix(features, rows, definition, where)
+    names = features.column_names
+    if definition.min_distinct:
+        enough = [len(np.unique(column)) >= definition.min_distinct for column in X.T]
+        X = np.ascontiguousarray(X[:, enough])
+        few = f"fewer than {definition.min_distinct} distinct values"
+        left_out |= {name: few for name, kept in zip(names, enough, strict=True) if not kept}
+        names = [name for name, kept in zip(names, enough, strict=True) if kept]
+    if not names:
+        raise DataError(f"{where}: no feature is left")
+    return X, names, left_out
 
 
 def _target(table: pa.Table, definition: Definition, where: str) -> str:

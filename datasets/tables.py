@@ -62,12 +62,20 @@ def drop_index(table: pa.Table, kept: Collection[str] = ()) -> pa.Table:
     pandas appends the index of a frame whose rows were moved as a last column. It is not data: as
     a feature it can tell where a row stood in a table that was sorted by label.
     """
-    described = (table.schema.metadata or {}).get(b"pandas")
-    if described is None:
-        return table
-    # Entries that are not names describe an index that is not stored.
-    index = json.loads(described).get("index_columns", [])
+    index = _index_of(table)
     return table.drop_columns([n for n in table.column_names if n in index and n not in kept])
+
+
+def left_out_index(table: pa.Table) -> list[str]:
+    """Return the columns that `drop_index` dropped, in the words of the table's own metadata."""
+    return [name for name in _index_of(table) if name not in table.column_names]
+
+
+def _index_of(table: pa.Table) -> list[str]:
+    described = (table.schema.metadata or {}).get(b"pandas", b"{}")
+    index = json.loads(described).get("index_columns", [])
+    # Entries that are not names describe an index that is not stored.
+    return [name for name in index if isinstance(name, str)]
 
 
 def refuse_duplicates(names: Sequence[str], where: str) -> None:

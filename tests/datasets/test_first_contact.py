@@ -97,7 +97,7 @@ def test_a_column_that_numbers_the_rows_in_any_order_is_noted(order, write, capl
         numbers = numbers[::-1] if order == "falling" else np.random.default_rng(0).permutation(60)
     rows = [f"{n},{n * n % 7},{int(i % 9 == 0)}" for i, n in enumerate(numbers.tolist())]
     own(write("id,a,label\n" + "\n".join(rows) + "\n"))
-    [note] = caplog.messages
+    [_, note] = caplog.messages
     assert "the column 'id' " in note
     assert "the row" in note
 
@@ -107,22 +107,22 @@ def test_what_gives_the_labels_away_is_noted(write, caplog):
     lines = [f"{rng.random()},{i},{i >= 40},{5 - 2 * (i >= 40)},{i >= 40:d}" for i in range(50)]
     own(write("noise,id,flag,less,label\n" + "\n".join(lines) + "\n"))
     notes = [r.getMessage() for r in caplog.records if r.levelno == logging.WARNING]
-    assert len(notes) == 2
-    assert "'id', 'flag', 'less' alone tells all anomalies from all normal rows" in notes[0]
-    assert "the column 'id' is the number of the row" in notes[1]
+    assert len(notes) == 3
+    assert "'id', 'flag', 'less' alone tells all anomalies from all normal rows" in notes[1]
+    assert "the column 'id' is the number of the row" in notes[2]
     caplog.clear()
     own(write("a,label\n1,0\n2,1\n3,0\n5,1\n"))
-    assert not caplog.records
+    assert caplog.messages == ["data set 'mine': 1 feature: 'a'; left out: nothing"]
 
 
 def test_more_anomalies_than_normal_points_are_noted(write, caplog):
     path = write("a,label\n1,0\n3,1\n9,0\n5,1\n4,1\n")
     own(path)
-    [note] = caplog.messages
+    [_, note] = caplog.messages
     assert "more anomalies (3) than normal points (2): are the labels the other way" in note
     caplog.clear()
     own(path, anomalies=[0])
-    assert not caplog.records
+    assert len(caplog.messages) == 1
 
 
 def test_advice_on_a_comma_is_for_files_of_text_only(tmp_path):
@@ -217,6 +217,16 @@ def test_all_columns_that_cannot_be_features_are_named_at_once(write):
     override = re.search(r"'\+\+(dataset\.drop_columns=\[.*\])'", said)
     assert override is not None
     assert override[1] == 'dataset.drop_columns=["my text",typo,gap]'
+
+
+def test_wrong_columns_and_wrong_labels_are_named_at_once(write):
+    path = write("a,b,label\n1,x,good\n2,y,bad\n")
+    wrong = r"'b' holds text .*Besides, the label '1' of anomalies does not occur; .*'bad', 'good'"
+    with pytest.raises(DataError, match=wrong):
+        own(path)
+    wrong = r"drop_columns names 'c'.* Besides, with anomalies \['bad', 'good'\] all 2 rows are anom"
+    with pytest.raises(DataError, match=wrong):
+        own(path, drop_columns=["c"], anomalies=["bad", "good"])
 
 
 def test_the_key_that_an_error_names_works(write):

@@ -74,6 +74,15 @@ def test_decimal_commas(write):
     ):
         own(path)
     assert own(path, decimal=",").X.tolist() == [[1.5, 2], [-0.25, 4]]
+    mixed = write("a;b;c;d;label\n1,5;x;2,5;1;0\n2;y;0.5;3;1\n")
+    advice = (
+        r"must be numbers; read 'a' with decimal: \",\" .*; leave 'b', 'c' out with "
+        r"'\+\+dataset.drop_columns=\[b,c\]'"
+    )
+    with pytest.raises(DataError, match=advice):
+        own(mixed)
+    with pytest.raises(DataError, match=r"read 'a' with decimal: .*; take 'b' out of keep_columns"):
+        own(mixed, keep_columns=["a", "b"])
     with pytest.raises(DataError, match=r"decimal is '\.' or ','"):
         own(path, decimal=";")
 

@@ -133,10 +133,19 @@ WIDE = """a,text,gap,flat,b,label
         ({"drop_columns": [1], "drop_missing_columns": True, "min_distinct": 3}, ("a",)),
     ],
 )
-def test_columns(options, features, tmp_path):
+def test_columns(options, features, tmp_path, caplog):
     dataset = own(write(tmp_path, WIDE), anomalies=["bad"], **options)
     assert dataset.feature_names == features
     assert dataset.X.flags.c_contiguous
+    said, _, left_out = caplog.messages[0].partition("; left out: ")
+    assert said == f"data set 'mine': {len(features)} features: {str(features)[1:-1]}".replace(
+        "1 features: 'a',", "1 feature: 'a'"
+    )
+    assert {name for name in ("a", "text", "gap", "flat", "b") if repr(name) in left_out} == {
+        *("a", "text", "gap", "flat", "b")
+    } - {*features}
+    assert ("'gap' (values missing)" in left_out) == ("drop_missing_columns" in options)
+    assert ("distinct values)" in left_out) == ("min_distinct" in options)
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,8 @@ def test_a_changed_definition_of_a_bundled_data_set_is_refused(composed, overrid
 def test_a_bundled_data_set_may_be_changed_on_purpose(composed, caplog):
     changes = ["dataset.anomalies=[tested_negative]", "dataset.expected=null"]
     check_inputs(composed("dataset=pima", "algorithm=iforest", *changes))
-    [note] = caplog.messages
+    [columns, note] = caplog.messages
+    assert "8 features: 'preg', " in columns
     assert "more anomalies (500) than normal points (268)" in note
 
 
