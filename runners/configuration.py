@@ -116,7 +116,10 @@ class CellFactory:
             file = composed.file_of("dataset")
             raise UsageError(f"{file}: {error}" if is_own(file) else str(error)) from error
         indices = self._indices(resolved["protocol"].get("indices"), dataset)
-        cell = Cell(algorithm, variant, resolved, content, self._code(resolved), indices)
+        cell = Cell(
+            *(algorithm, variant, resolved, content, self._code(resolved), indices),
+            files=_own_files(composed),
+        )
         _check_record(cell)
         return cell
 
@@ -167,6 +170,11 @@ class CellFactory:
         if name not in self._parameters:
             self._parameters[name] = self._composer.own_parameters(composed, name)
         return self._parameters[name]
+
+
+def _own_files(composed: Composed) -> dict[str, str]:
+    files = {group: composed.file_of(group) for group in GROUPS}
+    return {group: str(file) for group, file in files.items() if is_own(file)}
 
 
 def _with_stream(resolved: Plain, algorithm: str) -> Plain:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
@@ -36,6 +36,8 @@ class Cell:
         same effect.
     indices : str or None
         Digest of the file of row numbers that the protocol names (`indices`), with the same effect.
+    files : mapping of str to str
+        The user's own YAML files, by group, for messages. Nothing else depends on them.
     """
 
     algorithm: str
@@ -44,6 +46,7 @@ class Cell:
     content: str | None = None
     code: str | None = None
     indices: str | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def dataset(self) -> str:

@@ -23,7 +23,7 @@ from runners.experiment import Cell, Experiment
 from runners.gridfile import describe
 from runners.isolation.pool import POOL
 from runners.isolation.zygote_process import StartError
-from runners.preflight import check_inputs, check_writable
+from runners.preflight import check_inputs, check_writable, protocol_notice
 from runners.progress import Progress, log, log_to
 from runners.schedule import Plan, Schedule, make_plan
 from runners.summary import Summary, counted
@@ -98,11 +98,13 @@ class _Grid:
         plan = self.plan
         cells = counted(len(set(self.cells)), "cell")
         head = f"{counted(plan.experiments, 'experiment')} in {cells}"
-        skipped = f"{len(plan.done)} skipped as done before, {len(plan.todo)} to run"
+        known = f"{len(plan.done)} recorded before, {len(plan.todo)} to run"
         with self._backend() as (n_jobs, trouble), self._signals():
             self.progress = Progress(plan, n_jobs, self.settings["progress"], sys.stdout)
             with self.progress, self._watched(trouble), self._slow_start():
-                self.progress.say(f"{head}: {skipped}, {n_jobs} at a time")
+                if notice := protocol_notice(self.cells):
+                    self.progress.say(notice)
+                self.progress.say(f"{head}: {known}, {n_jobs} at a time")
                 self._work(n_jobs)
         summary = self._summary()
         for line in [*summary.lines(), f"Records: {self.store.path}"]:
@@ -172,7 +174,8 @@ class _Grid:
         def explain() -> None:
             if local and not POOL.started and not self._ending():
                 compiling = (
-                    "; in a fresh checkout they compile the kernels first, which takes a minute"
+                    "; in a fresh checkout they compile the kernels first, about a minute "
+                    "on an idle machine"
                     if any(
                         WITH_KERNELS & preloaded_packages(e.cell.config["algorithm"])
                         for e in self.plan.todo

@@ -7,7 +7,8 @@ import uuid
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from datasets.errors import UsageError
+from datasets.configuration import published_names
+from datasets.errors import UsageError, listed
 from datasets.own_folders import CONF, is_shipped
 from results.records.files import write_atomically
 from runners.experiment import Cell, Limits
@@ -33,7 +34,7 @@ def check_inputs(cells: Iterable[Cell]) -> None:
     for cell in cells:
         if cell.data_key not in shipped:
             shipped[cell.data_key] = is_shipped(cell.config["dataset"])
-        for check, name in _checks(cell, shipped[cell.data_key]):
+        for check, group, name in _checks(cell, shipped[cell.data_key]):
             if (identity := repr(check)) in tried:
                 continue
             tried.add(identity)
@@ -41,20 +42,38 @@ def check_inputs(cells: Iterable[Cell]) -> None:
             with POOL.lend(limits.threads, cell.data_key) as worker:
                 found = worker.check(check, limits)
             if found.problem:
-                raise UsageError(f"{name}: {found.problem}" if name else found.problem)
+                where = [cell.files.get(group), name]
+                raise UsageError(": ".join([*filter(None, where), found.problem]))
             if cell.content is None:  # otherwise composition has read the file, and said so
                 for note in found.notes:
                     logging.getLogger("datasets").warning(note)
 
 
-def _checks(cell: Cell, shipped: bool) -> Iterator[tuple[Check, str]]:
+def _checks(cell: Cell, shipped: bool) -> Iterator[tuple[Check, str, str]]:
     known = (CONF / "algorithm" / f"{cell.algorithm}.yaml").is_file()
     if cell.code is not None or cell.variant or not known:
-        yield Check(algorithm=cell.config["algorithm"]), f"algorithm {cell.label}"
+        yield Check(algorithm=cell.config["algorithm"]), "algorithm", f"algorithm {cell.label}"
     if not shipped:
-        yield Check(data=Load(cell.config["dataset"], cell.config.get("data"))), ""
+        yield Check(data=Load(cell.config["dataset"], cell.config.get("data"))), "dataset", ""
     if "_target_" in (cell.config["protocol"].get("cut") or {}):
-        yield Check(protocol=cell.config["protocol"]), f"protocol {cell.protocol}"
+        yield Check(protocol=cell.config["protocol"]), "protocol", f"protocol {cell.protocol}"
+
+
+def protocol_notice(cells: Iterable[Cell]) -> str | None:
+    """Return what to say of a user's own data under the protocol that is there for the paper's."""
+    cells = [cell for cell in cells if cell.protocol == "paper"]
+    names = {cell.dataset: cell.config["dataset"] for cell in cells}
+    ours = published_names()
+    own = [name for name, data in names.items() if name not in ours and not is_shipped(data)]
+    if not own:
+        return None
+    better = "protocol=clean"
+    if any(cell.dataset in own and cell.algorithm == "oneclassrf" for cell in cells):
+        better += " algorithm=oneclassrf_text"
+    return (
+        f"Note: {listed(own)} under protocol=paper, which repeats how the paper's tables were made "
+        f"(scaled on train and test together); for data of your own: {better}"
+    )
 
 
 def check_writable(path: Path) -> None:

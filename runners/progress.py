@@ -187,7 +187,9 @@ class Progress:
         if failed := sum(self.counts[status] for status in FAILED_STATUSES):
             parts.append(f"{failed} failed")
         parts.append(f"{_duration(self.elapsed())} elapsed")
-        if self.done < self._total and (left := self.seconds_left()) is not None:
+        left = self.seconds_left() if self.done < self._total else None
+        # An estimate that has been used up, as one from guesses soon is, says nothing.
+        if left is not None and round(left) > 0:
             parts.append(f"about {_duration(left)} left")
         return ", ".join(parts)
 

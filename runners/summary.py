@@ -23,7 +23,7 @@ class Summary:
     ----------
     statuses : Counter
         Experiments of the grid by status, those of earlier runs included.
-    skipped_as_done : int
+    recorded_before : int
         Experiments that earlier runs had done.
     reasons : Counter
         Failures by ``"cell: status: reason"``.
@@ -36,7 +36,7 @@ class Summary:
     """
 
     statuses: Counter[str] = field(default_factory=Counter)
-    skipped_as_done: int = 0
+    recorded_before: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
     left: int = 0
     stopped_by: int | None = None
@@ -54,7 +54,7 @@ class Summary:
     def __add__(self, other: Summary) -> Summary:
         return Summary(
             self.statuses + other.statuses,
-            self.skipped_as_done + other.skipped_as_done,
+            self.recorded_before + other.recorded_before,
             self.reasons + other.reasons,
             self.left + other.left,
             self.stopped_by or other.stopped_by,
@@ -67,7 +67,7 @@ class Summary:
         failed = sum(self.statuses[status] for status in FAILED_STATUSES)
         lines = [
             f"{self.statuses['ok']} ok, {na} NA (timeout), {failed} failed, {self.left} left; "
-            f"{self.skipped_as_done} skipped as done before"
+            f"{self.recorded_before} recorded before"
         ]
         lines += [f"  {n} x {reason}" for reason, n in self.reasons.most_common(_MOST_REASONS)]
         if (more := len(self.reasons) - _MOST_REASONS) > 0:

@@ -224,7 +224,9 @@ def test_wrong_columns_and_wrong_labels_are_named_at_once(write):
     wrong = r"'b' holds text .*Besides, the label '1' of anomalies does not occur; .*'bad', 'good'"
     with pytest.raises(DataError, match=wrong):
         own(path)
-    wrong = r"drop_columns names 'c'.* Besides, with anomalies \['bad', 'good'\] all 2 rows are anom"
+    wrong = (
+        r"drop_columns names 'c'.* Besides, with anomalies \['bad', 'good'\] all 2 rows are anom"
+    )
     with pytest.raises(DataError, match=wrong):
         own(path, drop_columns=["c"], anomalies=["bad", "good"])
 

@@ -31,7 +31,7 @@ def _complete(
     findings.check("processes left", sandbox.left_behind(), 0)
     finished = sandbox.run(*grid, "algorithm.seconds=0.7", mended=True, n_jobs=1)
     findings.check("rerun: exit", finished.status, 0)
-    findings.check("kept", finished.number("skipped as done before,"), known)
+    findings.check("kept", finished.number("recorded before,"), known)
     repeated = sandbox.fit_count() - 8
     findings.require(
         0 <= repeated <= begun - known,
@@ -86,7 +86,7 @@ def dask_worker_killed(folder: Path) -> Findings:
     findings.require(found == {"ok": 8}, "grid complete", f"grid {found}\n{finished.output}")
     findings.check("processes left", sandbox.left_behind(), 0)
     again = sandbox.run(*grid[:3], "algorithm.seconds=0.7")
-    findings.check("repeated by a rerun", 8 - again.number("skipped as done before,"), 0)
+    findings.check("repeated by a rerun", 8 - again.number("recorded before,"), 0)
     return findings
 
 

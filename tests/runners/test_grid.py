@@ -104,7 +104,7 @@ def test_a_finished_experiment_is_not_repeated(make_cell):
     before = {record.split: record.provenance for record in store_of(cell)}
     more = make_cell(n_splits=3)
     summary = run_grid([more])
-    assert summary.skipped_as_done == 2
+    assert summary.recorded_before == 2
     after = {record.split: record.provenance for record in store_of(cell)}
     assert len(after) == 3
     assert {split: after[split] for split in before} == before
@@ -136,7 +136,7 @@ def test_a_timeout_makes_the_cell_na(make_cell):
     assert summary.exit_status == 0  # NA is a result
     [reason] = {r.reason for r in store_of(cell) if r.status == "skipped"}
     assert reason == "split 0 of the cell: fitting took longer than 0.5 s"
-    assert run_grid([cell]).skipped_as_done == 4
+    assert run_grid([cell]).recorded_before == 4
 
 
 def test_a_longer_timeout_repeats_only_what_timed_out(make_cell, mended):
@@ -145,7 +145,7 @@ def test_a_longer_timeout_repeats_only_what_timed_out(make_cell, mended):
     mended()
     slow, quick = make_cell("IgnoresSignals", timeout=60.0), make_cell(timeout=60.0)
     summary = run_grid([slow, quick])
-    assert summary.skipped_as_done == 3
+    assert summary.recorded_before == 3
     assert statuses(slow) == ["ok"] * 3
 
 

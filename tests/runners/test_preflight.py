@@ -12,9 +12,11 @@ import pytest
 
 from datasets.bundled import FOLDER as BUNDLED
 from datasets.errors import UsageError
-from runners.grid import run_grid
+from results.records.store import RecordStore
+from runners.grid import _Grid, run_grid
 from runners.isolation.pool import POOL
 from runners.preflight import check_inputs
+from runners.schedule import Plan
 
 
 @pytest.fixture
@@ -183,15 +185,18 @@ def test_a_bundled_data_set_may_be_changed_on_purpose(composed, caplog):
     assert "more anomalies (500) than normal points (268)" in note
 
 
-@pytest.mark.parametrize("stored", ["member", "openml"])
+@pytest.mark.parametrize("stored", ["member", "openml", "custom"])
 def test_a_definition_that_does_not_fit_the_data_home_is_refused(
     composed, tmp_path, own_group, stored
 ):
     home = tmp_path / "home"
     home.mkdir()
-    if stored == "openml":
+    if stored != "member":
         shutil.copy(BUNDLED / "pima.parquet", home / "openml-37.parquet")
         arguments = ["dataset=custom", "data.openml=37", "data.anomalies=[typo]"]
+        if stored == "openml":
+            text = "name: mine\nopenml: 37\nanomalies: [typo]\n"
+            arguments = [own_group("dataset/mine", text), "dataset=mine"]
     else:
         np.savez(home / "a.npz", X=np.arange(12.0).reshape(6, 2), y=[0, 0, 0, 0, 1, 1])
         digest = hashlib.sha256((home / "a.npz").read_bytes()).hexdigest()
@@ -202,5 +207,34 @@ def test_a_definition_that_does_not_fit_the_data_home_is_refused(
         """
         arguments = ["-m", own_group("dataset/mine", textwrap.dedent(text)), "dataset=mine/a"]
     cells = composed(*arguments, "algorithm=iforest", f"data.home={home}", "data.offline=true")
-    with pytest.raises(UsageError, match="label 'typo' of anomalies does not occur"):
+    with pytest.raises(UsageError, match="label 'typo' of anomalies does not occur") as caught:
         check_inputs(cells)
+    # The file in which the mistake stands, if there is one.
+    file = "" if stored == "custom" else f"{tmp_path / 'mine' / 'dataset' / 'mine.yaml'}: "
+    assert str(caught.value).startswith(f"{file}data set ")
+
+
+def test_an_algorithm_that_cannot_be_built_is_refused_with_its_file(composed, tmp_path, own_group):
+    where = own_group("algorithm/mine", "_target_: sklearn.cluster.DBSCAN\n")
+    file = tmp_path / "mine" / "algorithm" / "mine.yaml"
+    with pytest.raises(UsageError, match=rf"^{file}: algorithm mine: .*no method score_samples"):
+        check_inputs(composed(where, "dataset=pima", "algorithm=mine"))
+
+
+def test_own_data_under_the_paper_s_protocol_are_noted(composed, tmp_path, capsys):
+    path = table(tmp_path, "a,label\n" + "".join(f"{i},{int(i > 30)}\n" for i in range(40)))
+    own = ["dataset=custom", f"data.path={path}", "data.anomalies=[1]"]
+
+    def noted(*arguments):
+        cells = composed(*arguments)
+        capsys.readouterr()
+        _Grid(cells, Plan([], [], {}, []), RecordStore(tmp_path), cells[0].config["runner"]).run()
+        return [line for line in capsys.readouterr().out.splitlines() if "Note: " in line]
+
+    [line] = noted(*own)
+    assert "'custom' under protocol=paper" in line
+    assert line.endswith(": protocol=clean algorithm=oneclassrf_text")
+    [line] = noted(*own, "algorithm=lof")
+    assert line.endswith(": protocol=clean")
+    assert noted(*own, "protocol=clean") == []
+    assert noted("dataset=pima", "dataset.expected=null", "dataset.drop_columns=[0]") == []

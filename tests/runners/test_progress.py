@@ -39,6 +39,7 @@ def test_plain_lines_where_there_is_no_terminal(cells):
             end(progress, Experiment(cells[0], split))
     said = progress.stream.getvalue()
     assert "2/4 experiments, 1/2 cells" in said
+    assert "about 0:00:04 left" in said
     assert "table first novelty clean 2 of 2 splits" in said
     assert "\x1b" not in said
 
@@ -83,6 +84,16 @@ def test_what_is_left_is_guessed_from_what_was_seen(cells):
     # A timeout ends its cell.
     end(progress, Experiment(cells[1], 0), "timeout", "too slow")
     assert progress.seconds_left() == pytest.approx(0.0, abs=0.1)
+
+
+def test_an_estimate_that_is_used_up_is_not_said(cells):
+    progress = progress_of(cells)
+    with progress:
+        for split in range(2):
+            end(progress, Experiment(cells[0], split), seconds=0.001)
+    said = progress.stream.getvalue()
+    assert "2/4 experiments" in said
+    assert " left" not in said
 
 
 def test_an_experiment_without_a_record_stays_left(cells):
