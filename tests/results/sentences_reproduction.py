@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from results.published import paper
-from results.reproduction.crossed import PREFIX
-from results.reproduction.replay import ALGORITHMS, EXACT, NOT_RUN
+from results.reproduction.replay import EXACT, NOT_RUN
 from tests.results import facts
 from tests.results.facts import cell, effect, mean, printed
 from tests.results.sentences import Sentence, d, per_cent, signed, word
@@ -105,7 +103,6 @@ REPRODUCTION = [
     Sentence("orca_replayed", "{} of Orca's {} values on the other data sets come out to the digit", lambda: _orca_replayed()[:2]),
     Sentence("orca_open", "Its {} values on shuttle do not", lambda: (word(_orca_replayed()[2]),)),
     Sentence("orca_splits", "whose ROC areas in novelty detection lie between {} and {}. The published mean of {} needs no other reason than its splits", lambda: (*(d(v) for v in _orca_splits()), d(printed("Orca", "shuttle", "roc"))), lambda: _orca_splits()[0] < printed("Orca", "shuttle", "roc") < _orca_splits()[1]),
-    Sentence("crossed_records", "Of the {} records of these runs {} come from a tree with uncommitted changes", lambda: _crossed_records()),
     Sentence("ocrf_seeds", "Of OCRFsampling's {} values {} lie within two spreads and {} within .02", lambda: _seeds("OCRFsampling"), lambda: {(row["dataset"], row["metric"]) for row in _far_seeds()} == {("ionosphere", "roc_auc_2016"), ("ionosphere", "pr_auc_2016"), ("arrhythmia", "roc_auc_2016")}),
     Sentence("ocrf_ionosphere", "the {} values of ionosphere, by up to {}, and the ROC area of arrhythmia in novelty detection", lambda: (word(sum(row["dataset"] == "ionosphere" for row in _far_seeds())), d(max(row["far"] for row in _far_seeds()))), lambda: [row["setting"] for row in _far_seeds() if row["dataset"] == "arrhythmia"] == ["novelty"]),
     Sentence("rfc_seeds", "Of RFC's {} values {} lie within two spreads, and all within .02", lambda: _seeds("RFC")[:2], lambda: len(set(_seeds("RFC")[::2])) == 1),
@@ -158,15 +155,6 @@ def _all_or_count(column: str) -> str:
     ran = table[(table["column"] == column) & (table["verdict"] != NOT_RUN)]
     exact = int((ran["verdict"] == EXACT).sum())
     return f"all {exact}" if exact == len(ran) else f"{exact} of {len(ran)}"
-
-
-def _crossed_records() -> tuple[int, int]:
-    """How many records the crossed splits have, and how many are not from a clean commit."""
-    table = facts.frame("replay")
-    table = table[
-        table["protocol"].str.startswith(PREFIX) & table["algorithm"].isin(ALGORITHMS.values())
-    ]
-    return len(table), int(sum(json.loads(text)["dirty"] for text in table["provenance"]))
 
 
 def _seeds(column: str) -> tuple[int, int, int]:
