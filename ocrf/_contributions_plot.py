@@ -38,7 +38,7 @@ def plot_contributions(
     row : array-like of shape (n_features,) or (1, n_features)
         A data frame of one row, if the forest was fitted on one.
     ax : matplotlib Axes, optional
-        Default: the current axes.
+        Default: those of a new figure.
     max_display : int, default=10
         Largest number of bars. The last one sums what has no bar of its own.
     names : sequence of str, optional
@@ -98,9 +98,12 @@ def plot_contributions(
         widths.append(float(contributions[order[n_own:]].sum()))
         labels.append(f"{n_features - n_own} other features")
 
-    axes = plt.gca() if ax is None else ax
+    axes = plt.subplots()[1] if ax is None else ax
     style = {"color": [_COLOURS[width < 0] for width in widths]}
-    bars = axes.barh(labels, widths, **(style | bar))
+    places = range(len(widths))
+    bars = axes.barh(places, widths, **(style | bar))
+    # A name may hold dollar signs.
+    axes.set_yticks(places, labels, parse_math=False)
     axes.bar_label(bars, fmt="%+.3f", padding=3)
     axes.margins(x=0.15)
     axes.axvline(0.0, color="black", linewidth=0.8)

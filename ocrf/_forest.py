@@ -31,6 +31,7 @@ from ._params import (
     resolve_log_densities,
     resolve_max_depth,
     resolve_max_features,
+    resolve_max_features_tree,
     resolve_max_samples,
 )
 from ._persistence import from_plain, to_plain
@@ -99,13 +100,16 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         Number of trees.
     max_samples : "auto", int or float, default="auto"
         Size of each tree's sub-sample, drawn without replacement: a number, at least 2, or a share
-        of the observations. "auto" is 20 % of them, at least 100 (at most all).
+        of the observations. "auto" is 20 % of them, at least 100 (at most all). A number above
+        that of the observations stands for all of them, with a warning.
     max_features_tree : "auto", int or float, default="auto"
-        Features of each tree, drawn without replacement: a number, or a share of the features.
-        "auto" is half of them, at least 5 (at most all).
+        Features of each tree, drawn without replacement: a number, at most all, or a share of the
+        features. "auto" is half of them, at least 5 (at most all).
     max_features_node : int, float or None, default=5
         Features searched at each node, drawn from those of the tree's features that are not
         constant in the node: a number, a share of the tree's features, or None for all of them.
+        A number above that of the tree's features stands for all of them, without a warning, as
+        the default must on narrow data.
     gamma : float or (float, float), default=1.0
         Expected number of hidden outliers per observation, from 1e-100 to 1e100. From a range
         (low, high) each tree draws its own, uniformly on a logarithmic scale.
@@ -346,7 +350,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         n_samples, n_features = X.shape
         self.max_samples_ = resolve_max_samples(self.max_samples, n_samples)
         size = expected_size(self.max_samples_, n_samples, weights)
-        self.max_features_tree_ = resolve_max_features(self.max_features_tree, n_features)
+        self.max_features_tree_ = resolve_max_features_tree(self.max_features_tree, n_features)
         self.max_features_node_ = resolve_max_features(
             self.max_features_node, self.max_features_tree_
         )

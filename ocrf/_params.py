@@ -81,10 +81,26 @@ def _n_subsample(max_samples: str | float, n_samples: int) -> int:
                 f"max_samples={max_samples} is greater than the number of samples, {n_samples}; "
                 f"every tree takes all {n_samples} of them.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         return min(int(max_samples), n_samples)
     return max(int(max_samples * n_samples), 2)
+
+
+def resolve_max_features_tree(max_features_tree: str | float, n_features: int) -> int:
+    """Return the number of a tree's features.
+
+    Raises
+    ------
+    ValueError
+        If it is larger than that of the data, as scikit-learn's bagging forests do.
+    """
+    if isinstance(max_features_tree, Integral) and max_features_tree > n_features:
+        raise ValueError(
+            f"OneClassRF: max_features_tree={max_features_tree} is greater than the number of "
+            f"features, {n_features}; it may be a number up to that, a share (0, 1], or 'auto'."
+        )
+    return resolve_max_features(max_features_tree, n_features)
 
 
 def resolve_max_features(max_features: str | float | None, n_features: int) -> int:

@@ -41,7 +41,7 @@ def plot_level_sets(
     X : array-like of shape (n_samples, 2), optional
         Points to draw on top.
     ax : matplotlib Axes, optional
-        Default: the current axes.
+        Default: those of a new figure.
     bounds : ((x_low, x_high), (y_low, y_high)), optional
         What to draw. Default: the bounding box of `X`, or that of the training data, with a margin
         of 5 % on each side.
@@ -113,7 +113,7 @@ def plot_level_sets(
         if starts.size > 1:
             cmap = plt.get_cmap(cmap, starts.size - 1)
             mesh["norm"] = BoundaryNorm(starts, starts.size - 1, clip=True)
-    axes = plt.gca() if ax is None else ax
+    axes = plt.subplots()[1] if ax is None else ax
     drawn = axes.pcolormesh(*edges, scores, cmap=cmap, **mesh)
     if X is not None:
         style: dict[str, Any] = {"s": 4, "color": "white", "edgecolor": "black", "linewidth": 0.3}

@@ -225,6 +225,27 @@ def test_a_plot_sums_the_smaller_contributions(axes):
     assert labels[0].startswith("uvwxyz"[np.abs(expected).argmax()])
 
 
+def test_a_plot_takes_a_figure_of_its_own_and_names_as_they_are(X):
+    import matplotlib.pyplot as plt
+
+    forest = OneClassRF(n_estimators=10, random_state=0).fit(X)
+    first, second = (
+        plot_contributions(forest, row, names=["$a_1$", "$a_1$", r"$\frac$"]) for row in X[[0, 0]]
+    )
+    try:
+        assert first[0].axes is not second[0].axes
+        assert [bar.get_width() for bar in first] == [bar.get_width() for bar in second]
+        labels = second[0].axes.get_yticklabels()
+        assert sorted(label.get_text()[:4] for label in labels) == ["$\\fr", "$a_1", "$a_1"]
+        # What would be invalid as a formula is drawn; equal names keep bars of their own.
+        second[0].figure.canvas.draw()
+        assert not any(label.get_parse_math() for label in labels)
+        assert len({bar.get_y() for bar in second}) == 3
+    finally:
+        plt.close(first[0].figure)
+        plt.close(second[0].figure)
+
+
 @pytest.mark.parametrize(
     ("row", "options", "message"),
     [

@@ -39,6 +39,13 @@ def rectangles(mesh):
     return corners[0, :, 0], corners[:, 0, 1], values
 
 
+def test_a_plot_without_axes_has_a_figure_of_its_own(ax):
+    forest = one_tree(data(0), 0)
+    drawn = plot_level_sets(forest, resolution=2)
+    assert plt.get_fignums() == [ax.figure.number, drawn.axes.figure.number]
+    plt.close(drawn.axes.figure)
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 def test_one_tree_is_drawn_exactly(ax, seed):
     """Every point of a rectangle, next to its edges too, has the rectangle's score."""

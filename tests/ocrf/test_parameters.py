@@ -54,8 +54,19 @@ def test_sub_sample_sizes(n, max_samples, expected):
 
 
 def test_sub_sample_beyond_the_data_is_said():
-    with pytest.warns(UserWarning, match=r"max_samples=50 is greater than .* 20"):
+    with pytest.warns(UserWarning, match=r"max_samples=50 is greater than .* 20") as caught:
         assert OneClassRF(max_samples=50).fit(np.eye(20)).max_samples_ == 20
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_more_features_than_there_are_are_refused_for_trees_and_all_of_them_for_nodes(X):
+    """As scikit-learn's isolation forest and random forests do with theirs."""
+    with pytest.raises(ValueError, match=r"max_features_tree=4 is greater than .* features, 3;"):
+        OneClassRF(max_features_tree=4).fit(X)
+    some = OneClassRF(n_estimators=3, max_features_tree=2, max_features_node=4, random_state=0)
+    assert some.fit(X).max_features_node_ == 2
+    every = OneClassRF(n_estimators=3, max_features_tree=2, max_features_node=None, random_state=0)
+    np.testing.assert_array_equal(some.score_samples(X), every.fit(X).score_samples(X))
 
 
 @pytest.mark.parametrize(

@@ -28,4 +28,9 @@ def test_the_examples_print_what_the_readme_says(section, capsys, monkeypatch, t
             exec(compile(block, "README.md", "exec"), known)
         else:
             assert capsys.readouterr().out == block
-    assert (tmp_path / "row715.png").stat().st_size > 0
+    pictures = [(tmp_path / f"row{row}.png").read_bytes() for row in (715, 4)]
+    assert pictures[0] != pictures[1]
+    import matplotlib.pyplot as plt
+
+    assert len(plt.get_fignums()) == 2, "one is drawn over the other"
+    plt.close("all")
