@@ -194,7 +194,8 @@ def _renamed(
 def _leaves(config: Any, prefix: str = "") -> dict[str, str]:
     """Flatten nested options into dotted names and printed values."""
     if not isinstance(config, dict):
-        return {prefix or "value": config if isinstance(config, str) else json.dumps(config)}
+        text = config if isinstance(config, str) else json.dumps(config, ensure_ascii=False)
+        return {prefix or "value": text}
     leaves: dict[str, str] = {}
     for key, value in config.items():
         if key not in _NEUTRAL:

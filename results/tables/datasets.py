@@ -63,6 +63,14 @@ def build_rows(cells: pd.DataFrame) -> list[list[str]]:
     return rows
 
 
+def notes(rows: list[list[str]]) -> list[str]:
+    """Return the notes below the table: what its sides hold, and why a cell is empty."""
+    own = [row[0] for row in rows if row[1] == "--"]
+    if not own:
+        return [*NOTES]
+    return [*NOTES, f"--: not in the paper, nor in records, which hold splits: {', '.join(own)}."]
+
+
 def _usual(group: pd.DataFrame, name: str) -> str:
     """Return the mean count of the cell with most experiments: all cells share their splits."""
     known = group[group[name].notna()]
@@ -93,12 +101,12 @@ def to_latex(rows: list[list[str]]) -> str:
         columns=columns,
     )
     tabular = frame_to_tabular(frame, column_format="lrrl" + "r" * (len(COLUMNS) - 4))
-    return wrap(tabular, CAPTION, NAME, NOTES)
+    return wrap(tabular, CAPTION, NAME, notes(rows))
 
 
 def to_markdown(rows: list[list[str]]) -> str:
     """Return Table 1 in Markdown."""
-    return "\n".join([f"**{CAPTION}**", "", markdown(COLUMNS, rows), "", *NOTES, ""])
+    return "\n".join([f"**{CAPTION}**", "", markdown(COLUMNS, rows), "", *notes(rows), ""])
 
 
 def to_csv(rows: list[list[str]]) -> str:

@@ -26,6 +26,12 @@ def test_an_overridden_protocol_is_listed_apart_and_the_usual_one_keeps_its_name
     assert any("cap.drawn=once" in remark for remark in experiments.remarks)
 
 
+def test_an_option_that_is_a_list_is_spelled_with_its_own_characters():
+    apart = {"columns": ["10 °C"]}
+    experiments = from_records([*records(n=3), *records(apart)])
+    assert 'paper(columns=["10 °C"])' in set(experiments.frame["protocol"])
+
+
 def test_a_data_set_that_follows_its_protocol_is_no_clash():
     """shuttle resolves differently under the clean protocol; there the protocol tells them apart."""
     both = [

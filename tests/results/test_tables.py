@@ -195,6 +195,11 @@ def test_table1_shows_published_numbers_beside_the_counts():
         "25",
     ]
     assert rows["mine"] == ["--"] * 8
+    texts = [[name, *row] for name, row in rows.items()]
+    assert "--: not in the paper, nor in records, which hold splits: mine." in table1.to_markdown(
+        texts
+    )
+    assert "--: not in the paper" not in table1.to_markdown(texts[1:])
     latex = table1.to_latex([["adult", "1", "6", ">50K", "23.9", "6", "1", "1", "1"]])
     assert r"\ensuremath{>}50K" in latex
 
