@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Hashable, Mapping
 from typing import Any, Final
 
@@ -39,6 +40,7 @@ VERDICTS: Final = {
 }
 _STYLES = {EXACT: "green", WITHIN: "yellow", OFF: "red"}
 _DIGITS = 3
+_HALF_WAY = re.compile(rf"\.\d{{{_DIGITS}}}50*$")
 _NOTHING = "Nothing to show: no experiment was replayed."
 
 
@@ -144,6 +146,18 @@ def headline(table: pd.DataFrame) -> str:
     )
 
 
+def spelled(value: float) -> str:
+    """Spell a replayed value: five digits, more where these lie midway between printed ones.
+
+    >>> spelled(0.98077), spelled(0.999497)
+    ('0.98077', '0.999497')
+    """
+    digits = 5
+    while digits < 10 and _HALF_WAY.search(f"{value:.{digits}f}"):
+        digits += 1
+    return f"{value:.{digits}f}"
+
+
 def value_rows(part: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
     """Return one row per value: where it stands, both numbers, the verdict."""
     rows = [
@@ -152,7 +166,7 @@ def value_rows(part: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
             row["column"],
             METRICS[row["metric"]].heading,
             f"{row['published']:.{_DIGITS}f}",
-            "--" if math.isnan(row["replayed"]) else f"{row['replayed']:.5f}",
+            "--" if math.isnan(row["replayed"]) else spelled(row["replayed"]),
             row["verdict"],
         ]
         for row in part.to_dict("records")
@@ -179,7 +193,7 @@ def _beside(row: Mapping[Any, Any] | None) -> str:
     printed = f"({row['published']:.{_DIGITS}f})"
     if row["verdict"] == NOT_RUN:
         return f"-- {printed}"
-    text = f"{row['replayed']:.5f} {printed}"
+    text = f"{spelled(row['replayed'])} {printed}"
     return text if row["verdict"] == EXACT else f"**{text}**"
 
 
@@ -204,7 +218,7 @@ def replay_block(cells: pd.DataFrame) -> str:
                 r["setting"],
                 METRICS[r["metric"]].heading,
                 f"{r['published']:.{_DIGITS}f}",
-                f"{r['replayed']:.5f}",
+                spelled(r["replayed"]),
                 r["reason"],
             ]
             for r in inexact.to_dict("records")
