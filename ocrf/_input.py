@@ -10,6 +10,7 @@ import numpy as np
 # The weights are private there, but what scikit-learn's own estimators validate with.
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from ._refusals import naming_columns
 from ._workspace import read_only
 
 # Sums of weights are counts, which floats hold exactly up to here.
@@ -22,49 +23,12 @@ def validated(estimator: Any, X: Any, **options: Any) -> np.ndarray:
     Raises
     ------
     ValueError
-        For dates, durations and masked arrays as well: the mask, and what marks a missing date,
-        would be lost.
+        As `naming_columns` says.
     """
-    refuse_dates_and_masks(X)
-    # The check for infinity sums the values: large ones of both signs overflow to a NaN.
-    with np.errstate(invalid="ignore"):
+    with naming_columns(X):
         return validate_data(
             estimator, X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", **options
         )
-
-
-def refuse_dates_and_masks(X: Any) -> None:
-    """Raise ValueError for what says by other means than NaN that a value is missing."""
-    rows = X if isinstance(X, (list, tuple)) else [X]
-    if any(np.ma.is_masked(row) for row in rows):
-        raise ValueError(
-            "X is a masked array with masked values, which would count as values. A missing value "
-            "is NaN: pass X.astype(float).filled(np.nan)."
-        )
-    column = _column_of_dates(X)
-    if column is not None:
-        raise ValueError(
-            f"Column {column} of X holds dates or durations. Pass numbers, days since a date for "
-            "instance, with NaN where one is missing."
-        )
-
-
-def _column_of_dates(X: Any) -> str | None:
-    """Return the name or the number of the first column with dates or durations, or None."""
-    if hasattr(X, "dtypes") and hasattr(X, "columns"):
-        for name, dtype in zip(X.columns, X.dtypes, strict=True):
-            if getattr(dtype, "kind", None) in ("m", "M"):
-                return repr(name)
-        return None
-    array = X if hasattr(X, "dtype") else np.asarray(X)
-    kind = getattr(array.dtype, "kind", None)
-    if kind in ("m", "M"):
-        return "0"
-    if kind == "O" and isinstance(array, np.ndarray) and array.ndim == 2:
-        for place, value in enumerate(array.flat):
-            if isinstance(value, (np.datetime64, np.timedelta64)):
-                return str(place % array.shape[1])
-    return None
 
 
 def resolve_weights(

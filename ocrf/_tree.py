@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.utils import check_array
 
-from ._input import refuse_dates_and_masks
+from ._refusals import naming_columns
 from ._traversal import LOW_32, MISSING_RIGHT, SHIFT, block_rows, leaves_of_tree, new_block
 from ._workspace import read_only, scratch_together
 
@@ -247,8 +247,7 @@ class OneClassTree:
             If `X` has not as many columns as the training data, is infinite, a masked array, or
             holds dates.
         """
-        refuse_dates_and_masks(X)
-        with np.errstate(invalid="ignore"):
+        with naming_columns(X):
             X = check_array(
                 X, dtype=np.float64, order="C", input_name="X", ensure_all_finite="allow-nan"
             )

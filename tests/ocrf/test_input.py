@@ -1,5 +1,7 @@
 """What may be fitted and scored, and what is refused."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -67,15 +69,73 @@ def test_bad_data_are_named(data, message):
         OneClassRF().fit(data)
 
 
+@pytest.mark.parametrize(
+    ("columns", "error", "message"),
+    [
+        (
+            {"city": ["Rome", "Oslo"], "x": [1.0, 2.0], "kind": pd.Categorical(["a", "b"])},
+            ValueError,
+            "Columns 'city', 'kind' of X hold texts or objects that are no numbers. Pass finite",
+        ),
+        (
+            {"x": [1.0, 2.0], "y": [np.inf, 1.0]},
+            ValueError,
+            "Column 'y' of X holds infinite values.",
+        ),
+        (
+            {
+                "x": pd.Series([1.0, -np.inf], dtype=object),
+                "when": pd.period_range("2020", periods=2),
+            },
+            TypeError,
+            "Column 'x' of X holds infinite values. Column 'when' of X holds texts or objects",
+        ),
+        (
+            {"day": pd.to_datetime(["2020-01-01", None]), "x": [1.0, 2.0], "city": ["Rome", "Oslo"]}
+            | {"wait": pd.Series([np.timedelta64(1, "D"), np.timedelta64(2, "D")], dtype=object)},
+            ValueError,
+            "Columns 'day', 'wait' of X hold dates or durations. Column 'city' of X holds texts",
+        ),
+        ({"x": [1.0, 2.0], "y": [1j, 2.0]}, ValueError, "Column 'y' of X holds complex numbers."),
+        (
+            {"x": [1.0, 2.0], "y": [10**400, 2]},
+            ValueError,
+            "Column 'y' of X holds texts or objects",
+        ),
+        (
+            {f"v{j}": ["a", "b"] for j in range(30)},
+            ValueError,
+            "'v18', 'v19' and 10 more of X hold texts",
+        ),
+    ],
+)
+def test_all_columns_that_are_no_finite_numbers_are_named(columns, error, message):
+    frame = pd.DataFrame(columns)
+    fine = pd.DataFrame(np.eye(2, len(columns)), columns=list(columns))
+    forest = OneClassRF(n_estimators=2, random_state=0).fit(fine)
+    for use in (OneClassRF().fit, forest.score_samples, forest.estimators_[0].apply):
+        with pytest.raises(error, match=re.escape(message)):
+            use(frame)
+    with pytest.raises(error, match="of X hold"):
+        OneClassRF().fit(frame.to_numpy())
+
+
+def test_texts_of_numbers_are_numbers_as_before():
+    frame = pd.DataFrame({"x": ["1", "2.5"], "y": pd.Categorical([3, 4])})
+    forest = OneClassRF(n_estimators=2, random_state=0)
+    expected = forest.fit([[1.0, 3.0], [2.5, 4.0]]).score_samples([[1.0, 3.0]])
+    np.testing.assert_array_equal(forest.fit(frame).score_samples(frame[:1]), expected)
+
+
 DAYS = np.array([["2020-01-01", "NaT"], ["2020-02-01", "2020-03-01"]], dtype="M8[D]")
 
 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (DAYS, "Column 0 of X holds dates or durations"),
-        (DAYS - DAYS[:, :1], "Column 0 of X holds dates or durations"),
-        ([list(row) for row in DAYS], "Column 0 of X holds dates"),
+        (DAYS, "Columns 0, 1 of X hold dates or durations"),
+        (DAYS - DAYS[:, :1], "Columns 0, 1 of X hold dates or durations"),
+        ([list(row) for row in DAYS], "Columns 0, 1 of X hold dates"),
         (
             np.array([[1.0, DAYS[0, 1]], [2.0, DAYS[1, 1]]], dtype=object),
             "Column 1 of X holds dates",

@@ -1,0 +1,117 @@
+"""Data that are no finite numbers: every column that holds some is named at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+# The others are counted.
+_MOST_NAMES = 20
+
+_DATES = "dates or durations"
+
+
+@contextmanager
+def naming_columns(X: Any) -> Iterator[None]:
+    """Let scikit-learn validate X, and name the columns that its errors are about.
+
+    Raises
+    ------
+    ValueError
+        For dates, durations and masked arrays as well: the mask, and what marks a missing date,
+        would be lost.
+    """
+    rows = X if isinstance(X, (list, tuple)) else [X]
+    if any(np.ma.is_masked(row) for row in rows):
+        raise ValueError(
+            "X is a masked array with masked values, which would count as values. A missing value "
+            "is NaN: pass X.astype(float).filled(np.nan)."
+        )
+    if _holds_dates(X):
+        raise ValueError(_refusal(X))
+    try:
+        # The check for infinity sums the values: large ones of both signs overflow to a NaN.
+        with np.errstate(invalid="ignore"):
+            yield
+    except (TypeError, ValueError, OverflowError) as error:
+        refusal = _refusal(X)
+        if not refusal:
+            raise
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{refusal} {error}") from error
+
+
+def _refusal(X: Any) -> str:
+    """Say which columns hold what is no finite number; empty if none does."""
+    found: dict[str, list[str]] = {}
+    for name, values in _columns(X):
+        fault = _fault(values)
+        if fault:
+            found.setdefault(fault, []).append(name)
+    if not found:
+        return ""
+    parts = [_sentence(names, fault) for fault, names in found.items()]
+    advice = "Pass finite numbers (days since a date, codes of categories), with NaN where one is"
+    return f"{' '.join(parts)} {advice} missing."
+
+
+def _sentence(names: list[str], fault: str) -> str:
+    listed = ", ".join(names[:_MOST_NAMES])
+    if len(names) == 1:
+        return f"Column {listed} of X holds {fault}."
+    more = len(names) - _MOST_NAMES
+    return f"Columns {listed}{f' and {more} more' if more > 0 else ''} of X hold {fault}."
+
+
+def _fault(values: Any) -> str | None:
+    """Return what a column holds that is no finite number, or None."""
+    if _are_dates(values):
+        return _DATES
+    if _kind(values) == "c":
+        return "complex numbers"
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return "texts or objects that are no numbers"
+    return "infinite values" if np.isinf(numbers).any() else None
+
+
+def _columns(X: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the name or the number of each column, and its values."""
+    if _is_frame(X):
+        for j, name in enumerate(X.columns):
+            # Names may occur twice.
+            yield repr(name), X.iloc[:, j] if hasattr(X, "iloc") else X[name]
+        return
+    array = np.asarray(X)
+    if array.ndim == 2:
+        for j in range(array.shape[1]):
+            yield str(j), array[:, j]
+
+
+def _holds_dates(X: Any) -> bool:
+    if _is_frame(X):
+        kinds = (getattr(dtype, "kind", None) for dtype in X.dtypes)
+        suspect = [j for j, kind in enumerate(kinds) if kind in ("m", "M", "O")]
+        return any(_are_dates(X.iloc[:, j]) for j in suspect)
+    array = X if hasattr(X, "dtype") else np.asarray(X)
+    return array.ndim == 2 and _are_dates(array)
+
+
+def _are_dates(values: Any) -> bool:
+    kind = _kind(values)
+    if kind == "O":
+        dates = (np.datetime64, np.timedelta64)
+        return any(isinstance(value, dates) for value in np.asarray(values).flat)
+    return kind in ("m", "M")
+
+
+def _kind(values: Any) -> str | None:
+    return getattr(getattr(values, "dtype", None), "kind", None)
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "dtypes") and hasattr(X, "columns")
