@@ -59,7 +59,7 @@ def preprocess(table: pa.Table, definition: Definition, origin: str) -> Dataset:
         raise wrong_labels
     if not definition.pinned:
         for note in (used_columns(names, left_out), *notes_on(X, y, names, rows)):
-            logger.warning("%s: %s", where, note)
+            logger.warning("%s: %s", where, note, extra={"note": True})
     if definition.repeats:
         # `repeat_first` counts rows as published.
         repeated = int(np.searchsorted(rows, definition.repeat_first))

@@ -27,6 +27,7 @@ from runners.configuration import CellFactory
 from runners.grid import run_grid
 from runners.isolation.pool import POOL
 from runners.kernels import drop_stale_kernels
+from runners.preflight import HeldNotes
 from runners.summary import Summary
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -102,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         config_path=str(ROOT / "conf"), config_name="config", version_base="1.3"
     )(_task)
     try:
-        with said_in_words(given):
+        with HeldNotes(), said_in_words(given):
             try:
                 application()
             finally:

@@ -23,7 +23,7 @@ from runners.experiment import Cell, Experiment
 from runners.gridfile import describe
 from runners.isolation.pool import POOL
 from runners.isolation.zygote_process import StartError
-from runners.preflight import check_inputs, check_writable, protocol_notice
+from runners.preflight import check_inputs, check_writable, protocol_notice, say_notes
 from runners.progress import Progress, log, log_to
 from runners.schedule import Plan, Schedule, make_plan
 from runners.summary import Summary, counted
@@ -70,6 +70,7 @@ def run_grid(cells: Sequence[Cell]) -> Summary:
             summary = Summary(left=len(plan.todo), trouble=str(error))
             print("\n".join(summary.lines()), file=sys.stderr)
             return summary
+        say_notes()
         describe(cells, output, store)
         return _Grid(cells, plan, store, runner).run()
     finally:

@@ -16,6 +16,8 @@ from runners.isolation.messages import Check, Load
 from runners.isolation.pool import POOL
 from runners.locks import FOLDER
 
+_DATASETS = logging.getLogger("datasets")
+
 
 def check_inputs(cells: Iterable[Cell]) -> None:
     """Try the algorithms, data sets and splitters that are not the project's own as they are.
@@ -46,7 +48,7 @@ def check_inputs(cells: Iterable[Cell]) -> None:
                 raise UsageError(": ".join([*filter(None, where), found.problem]))
             if cell.content is None:  # otherwise composition has read the file, and said so
                 for note in found.notes:
-                    logging.getLogger("datasets").warning(note)
+                    _DATASETS.warning(note, extra={"note": True})
 
 
 def _checks(cell: Cell, shipped: bool) -> Iterator[tuple[Check, str, str]]:
@@ -57,6 +59,39 @@ def _checks(cell: Cell, shipped: bool) -> Iterator[tuple[Check, str, str]]:
         yield Check(data=Load(cell.config["dataset"], cell.config.get("data"))), "dataset", ""
     if "_target_" in (cell.config["protocol"].get("cut") or {}):
         yield Check(protocol=cell.config["protocol"]), "protocol", f"protocol {cell.protocol}"
+
+
+class HeldNotes(logging.Filter):
+    """Keeps notes on data back until a run begins: a command that is refused says why, alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._held: list[logging.LogRecord] = []
+
+    def __enter__(self) -> HeldNotes:
+        _DATASETS.addFilter(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _DATASETS.removeFilter(self)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Keep a note, let all else pass."""
+        if not getattr(record, "note", False):
+            return True
+        self._held.append(record)
+        return False
+
+    def say(self) -> None:
+        """Say what was kept back."""
+        while self._held:
+            _DATASETS.callHandlers(self._held.pop(0))
+
+
+def say_notes() -> None:
+    """Say the notes that were kept back."""
+    for held in [known for known in _DATASETS.filters if isinstance(known, HeldNotes)]:
+        held.say()
 
 
 def protocol_notice(cells: Iterable[Cell]) -> str | None:
