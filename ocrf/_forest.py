@@ -125,12 +125,14 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         A node with fewer observations is a leaf.
     out_of_bounds : None or "maximal", default=None
         "maximal" gives rows outside the bounding box of the training data the lowest score of the
-        batch that they are scored in, as the published experiments did.
+        batch that they are scored in, as the published experiments did: the score and the label of
+        such a row depend on the other rows of the batch.
     contamination : "auto" or float, default="auto"
         Share of outliers in the training data, in (0, 0.5], which sets the threshold of `predict`:
         the quantile of the training scores at that share. As in scikit-learn's detectors, a row
         whose score equals the threshold is an inlier, so that with tied scores fewer training rows
-        than this share are outliers. "auto" sets the threshold from the score alone: at
+        than this share are outliers. With sample weights it is a share of their sum. "auto" sets
+        the threshold from the score alone: at
         s(x) = 0.5 for the depth score as in isolation forest, and at the density of the uniform law
         on the training data's bounding box for the two densities.
     n_jobs : int or None, default=None
@@ -189,7 +191,14 @@ class OneClassRF(OutlierMixin, BaseEstimator):
     points, each at random while a tree grows. A row that lacks a value goes down both sides, and
     its score averages over the leaves that it may reach. Boxes and `out_of_bounds` ignore missing
     values, a feature without any value is never split, and a row without any value has the average
-    score of each tree's sub-sample.
+    score of each tree's sub-sample, which is mostly an inlier's.
+
+    A row with one extreme coordinate among many (eight or more) may pass as normal, as with
+    isolation forest: few splits are on that coordinate.
+
+    Constant columns are never split, and values there do not change the score by depth. But they
+    take the place of others among the columns of a tree, and a tree that draws nothing else tells
+    no rows apart: drop them where they are many.
 
     Sparse matrices are refused. They would take ranks of each column over its non-zeros, sorted
     from CSC, with the zeros as one more rank, and a traversal that reads CSR rows. Pass
@@ -278,7 +287,9 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             every tree takes all rows (``max_samples=1.0``). A row that lacks the value that a split
             compares goes to one child with its whole weight, where repeated rows are divided among
             both: then the forests differ, also on average. Weights of 0 grow the trees without the
-            rows. Weights have no effect on which rows a sub-sample takes.
+            rows. Weights have no effect on which rows a sub-sample takes. Their scale matters: the
+            larger, the deeper the trees. ``sample_weight / np.mean(sample_weight)`` count as many
+            observations as there are rows.
 
         Returns
         -------
