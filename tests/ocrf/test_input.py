@@ -98,7 +98,7 @@ def test_bad_data_are_named(data, message):
         ),
         ({"x": [1.0, 2.0], "y": [1j, 2.0]}, ValueError, "Column 'y' of X holds complex numbers."),
         (
-            {"x": [1.0, 2.0], "y": [10**400, 2]},
+            {"x": [1.0, 2.0], "y": pd.Series([10**400, 2], dtype=object)},
             ValueError,
             "Column 'y' of X holds texts or objects",
         ),
