@@ -1,4 +1,4 @@
-"""Data that are no finite numbers: every column that holds some is named at once."""
+"""Name every column that holds something else than finite numbers, all at once."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def naming_columns(X: Any) -> Iterator[None]:
 
 
 def _refusal(X: Any) -> str:
-    """Say which columns hold what is no finite number; empty if none does."""
+    """Say which columns hold something else than finite numbers; empty if none does."""
     found: dict[str, list[str]] = {}
     for name, values in _columns(X):
         fault = _fault(values)
@@ -67,7 +67,7 @@ def _sentence(names: list[str], fault: str) -> str:
 
 
 def _fault(values: Any) -> str | None:
-    """Return what a column holds that is no finite number, or None."""
+    """Return what a column holds instead of finite numbers, or None."""
     if _are_dates(values):
         return _DATES
     if _kind(values) == "c":
@@ -75,7 +75,7 @@ def _fault(values: Any) -> str | None:
     try:
         numbers = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        return "texts or objects that are no numbers"
+        return "texts or objects that are not numbers"
     return "infinite values" if np.isinf(numbers).any() else None
 
 

@@ -75,7 +75,7 @@ def test_bad_data_are_named(data, message):
         (
             {"city": ["Rome", "Oslo"], "x": [1.0, 2.0], "kind": pd.Categorical(["a", "b"])},
             ValueError,
-            "Columns 'city', 'kind' of X hold texts or objects that are no numbers. Pass finite",
+            "Columns 'city', 'kind' of X hold texts or objects that are not numbers. Pass finite",
         ),
         (
             {"x": [1.0, 2.0], "y": [np.inf, 1.0]},
