@@ -7,6 +7,7 @@ import functools
 import importlib.metadata
 import os
 import platform
+import re
 import subprocess
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -90,15 +91,20 @@ def _packages(named: tuple[str, ...]) -> tuple[str, ...]:
 
 @functools.cache
 def _version_of(module: str) -> tuple[str, str] | None:
-    for name in _distributions().get(module, ()):
-        return name, importlib.metadata.version(name)
+    """Return the name and version of the installed package that a top-level module belongs to."""
+    for package in importlib.metadata.distributions():
+        if _holds(package, module):
+            return package.metadata["Name"], package.version
     return None
 
 
-@functools.cache
-def _distributions() -> Mapping[str, list[str]]:
-    # It reads the list of files of every installed package: a sixth of a second.
-    return importlib.metadata.packages_distributions()
+def _holds(package: importlib.metadata.Distribution, module: str) -> bool:
+    # As importlib.metadata.packages_distributions() tells, which takes apart the list of files of
+    # every package: an eighth of a second, against a hundredth for a search in its text.
+    if declared := (package.read_text("top_level.txt") or "").split():
+        return module in declared
+    files = package.read_text("RECORD") or ""
+    return re.search(rf"^{re.escape(module)}(/.*)?\.py,", files, re.MULTILINE) is not None
 
 
 @functools.cache

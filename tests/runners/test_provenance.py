@@ -1,5 +1,6 @@
 """Provenance says with what a record was made, and nothing about where."""
 
+import importlib.metadata
 import json
 import socket
 import subprocess
@@ -40,6 +41,14 @@ def test_the_version_of_a_detector_from_elsewhere_is_added(target, package, nest
     made = provenance(1, {"algorithm": algorithm})
     extra = set(made["versions"]) - set(provenance(1)["versions"])
     assert extra == ({package} if package else set())
+
+
+def test_modules_belong_to_the_packages_that_the_standard_library_names():
+    belongs = importlib.metadata.packages_distributions()
+    for name in belongs.keys() & {"sklearn", "yaml", "hydra", "six", "ocrf", "numpy", "_pytest"}:
+        package = belongs[name][0]
+        assert module._version_of(name) == (package, importlib.metadata.version(package))
+    assert module._version_of("nothing") is None
 
 
 def test_a_commit_is_dirty_when_a_tracked_file_differs(tmp_path, monkeypatch):
