@@ -103,6 +103,12 @@ def _warm_up_algorithm(algorithm: Mapping[str, Any] | None) -> None:
         gc.freeze()
 
 
+def _import_for(check: Check) -> None:
+    """Import scikit-learn if a check needs it, as other checks and the experiments will."""
+    if "sklearn" in detectors.preloaded_packages(check.algorithm or check.protocol or {}):
+        importlib.import_module("sklearn")
+
+
 def _serve(control: socket.socket) -> None:
     holders: set[int] = set()
     poll = select.poll()
@@ -128,6 +134,7 @@ def _serve(control: socket.socket) -> None:
                 _warm_up_algorithm(algorithm)
                 holders.add(_fork(control, descriptors[0], holder.serve))
             case Check():
+                _import_for(message)
                 check = functools.partial(_check, check=message)
                 holders.add(_fork(control, descriptors[0], check))
             case Kill(doomed):

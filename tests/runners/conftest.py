@@ -8,6 +8,7 @@ import pytest
 from results.records.record import targets
 from runners import app, launcher
 from runners.experiment import Cell
+from runners.isolation.pool import Pool
 from runners.own_code import own_code
 from tests.faults.sandbox import CONF, Sandbox
 from tests.faults.scenarios import SCENARIOS
@@ -77,6 +78,8 @@ def composed(monkeypatch):
 
     monkeypatch.setattr(app, "run_grid", run_grid)
     monkeypatch.setattr(launcher, "run_grid", run_grid)
+    # No worker is started, and those of other tests can go on.
+    monkeypatch.setattr(app, "POOL", Pool())
 
     def compose(*arguments):
         cells.clear()
