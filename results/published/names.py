@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import functools
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -26,23 +27,26 @@ class Names:
 
     def __init__(self, group: str, roots: Sequence[Path], more: Iterable[str] = ()):
         files = [file for root in roots for file in sorted((root / group).glob("*.yaml"))]
-        self.known = sorted({name for file in files for name in _names_in(file)} | set(more))
+        found = {name for file in files for name in _names_in(file, file.stat().st_mtime_ns)}
+        self.known = sorted(found | set(more))
 
     def __contains__(self, name: str) -> bool:
         return any(name == known or fnmatchcase(name, known) for known in self.known)
 
 
-def _names_in(file: Path) -> Iterator[str]:
-    """Yield the name of a configuration, or those of a collection's members."""
+@functools.cache  # hundreds of files, and a command may load several publications
+def _names_in(file: Path, changed: int) -> tuple[str, ...]:
+    """Return the name of a configuration, or those of a collection's members.
+
+    `changed` says when the file was, so that it is read again after that.
+    """
     if "collection:" not in file.read_text(encoding="utf-8"):
-        yield file.stem
-        return
+        return (file.stem,)
     config = OmegaConf.load(file)
     if not isinstance(config, DictConfig) or not isinstance(config.get("collection"), DictConfig):
-        yield file.stem
-        return
+        return (file.stem,)
     collection = config["collection"]
     names = str(collection.get("names", f"{config.get('name', file.stem)}_{_MEMBER}"))
     # Without a list the members are the files of a folder, perhaps on another machine.
-    for member in collection.get("members") or (_ANY,):
-        yield names.replace(_MEMBER, str(member))
+    members = collection.get("members") or (_ANY,)
+    return tuple(names.replace(_MEMBER, str(member)) for member in members)

@@ -156,15 +156,18 @@ def _check_names(path: Path, fields: list[_Field], description: Description) -> 
         ("dataset", "datasets", mapped, not_here),
         ("column", "algorithms", list(description.algorithms), not_here),
     ):
-        for field in fields:
-            name = getattr(field, what)
-            if name not in known and not (what == "dataset" and description.datasets == "same"):
-                # In wide form the algorithms are the columns.
-                line = 1 if what == "column" and description.form == "wide" else field.line
-                raise ValueError(
-                    f"{path}, line {line}: {name!r} is not in {key} of the description"
-                    f"{hint(name, known)}{remedy.format(name)}"
-                )
+        if what == "dataset" and description.datasets == "same":
+            continue
+        present = dict.fromkeys(getattr(field, what) for field in fields)
+        if unknown := [name for name in present if name not in known]:
+            name = unknown[0]
+            (line, *_) = (field.line for field in fields if getattr(field, what) == name)
+            if what == "column" and description.form == "wide":
+                line = 1  # in wide form the algorithms are the columns
+            raise ValueError(
+                f"{path}, line {line}: {name!r} is not in {key} of the description"
+                f"{hint(name, known)}{remedy.format(name)}"
+            )
     for key, what, named in (
         ("settings", "setting", list(description.settings)),
         ("datasets", "dataset", mapped),
@@ -172,7 +175,7 @@ def _check_names(path: Path, fields: list[_Field], description: Description) -> 
         ("tolerances", "column", list(description.tolerances)),
         ("metrics", "quantity", description.quantities()),
     ):
-        present = list(dict.fromkeys(getattr(field, what) for field in fields))
+        present = dict.fromkeys(getattr(field, what) for field in fields)
         if absent := [name for name in named if name not in present]:
             raise ValueError(
                 f"{path}: {absent[0]!r} of {key} in the description does not occur"
@@ -181,27 +184,21 @@ def _check_names(path: Path, fields: list[_Field], description: Description) -> 
 
 
 def _number(path: Path, field: _Field, description: Description) -> float:
-    where = f"{path}, line {field.line}, {field.column}, {field.quantity}"
     if field.text == NOT_AVAILABLE:
         return float("nan")
     match = _NUMBER.fullmatch(field.text)
     if match is None:
-        raise ValueError(
-            f"{where}: {field.text!r} is not a number ({NOT_AVAILABLE}: printed as not available; "
+        wrong = (
+            f"{field.text!r} is not a number ({NOT_AVAILABLE}: printed as not available; "
             "empty: not printed)"
         )
-    if len(match[1] or "") > description.digits:
-        raise ValueError(
-            f"{where}: {field.text} has more digits than the {description.digits} of the "
-            "description"
-        )
-    value = float(field.text)
-    if not 0 <= value <= description.factor:
-        raise ValueError(
-            f"{where}: {field.text} is outside 0 to {description.factor:g} "
-            f"(scale: {description.scale})"
-        )
-    return value
+    elif len(match[1] or "") > description.digits:
+        wrong = f"{field.text} has more digits than the {description.digits} of the description"
+    elif not 0 <= (value := float(field.text)) <= description.factor:
+        wrong = f"{field.text} is outside 0 to {description.factor:g} (scale: {description.scale})"
+    else:
+        return value
+    raise ValueError(f"{path}, line {field.line}, {field.column}, {field.quantity}: {wrong}")
 
 
 def _check_scale(path: Path, table: pd.DataFrame, description: Description) -> None:

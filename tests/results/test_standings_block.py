@@ -1,5 +1,7 @@
 """OneClassRF beyond the paper's data sets: the table is that of the standings."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -17,6 +19,7 @@ HERE = {
 }
 
 
+@cache
 def printed(column, metric="roc_auc", setting="semi"):
     table = load_publication("dte2024").values
     table = table[(table["metric"] == metric) & (table["setting"] == setting)]

@@ -1,10 +1,9 @@
 """Sweeps, globs and grids: which cells they stand for."""
 
-import itertools
-
 import pytest
 
 from runners import composition
+from runners.composition import Composer
 
 
 def labels(cells):
@@ -107,20 +106,16 @@ OTHER = "_target_: sklearn.ensemble.IsolationForest\nn_estimators: 3\n"
         ("defaults:\n  - iforest\nn_estimators: 7\n", ["algorithm=lof,own"]),
     ],
 )
-def test_a_sweep_has_the_cells_of_its_single_jobs(composed, own_group, text, arguments):
+def test_a_sweep_has_the_cells_of_its_single_jobs(
+    composed, own_group, text, arguments, monkeypatch
+):
     """What composes the parts of a sweep once must give what Hydra gives for each job."""
     search = own_group("algorithm/own", text)
     given = [search, "dataset=pima,wilt", *arguments]
     swept = composed("-m", *given)
-    choices = [
-        [f"{key}={value}" for value in values.split(",")] if values else [key]
-        for key, _, values in (argument.partition("=") for argument in given[1:])
-    ]
-    single = [
-        cell
-        for job in itertools.product(*choices)
-        for cell in composed(search, *job, "hydra.mode=RUN")
-    ]
+    monkeypatch.setattr(Composer, "compose_all", lambda self, jobs: map(self.compose, jobs))
+    single = composed("-m", *given)
+    assert len(single) >= 2
     assert [cell.config for cell in swept] == [cell.config for cell in single]
     assert [cell.keys for cell in swept] == [cell.keys for cell in single]
     assert [cell.label for cell in swept] == [cell.label for cell in single]
