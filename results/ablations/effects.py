@@ -64,7 +64,10 @@ def _effects(part: pd.DataFrame, study: Study, protocol: str, setting: str) -> E
     n_splits = pd.Series(dtype=int)
     for metric in JUDGED_BY:
         table = part.pivot(index=_PAIR, columns="level", values=metric)[order]
-        common = pd.concat(_common(group) for _, group in table.groupby(level="dataset"))
+        # The splits of a data set that all its levels finished.
+        finished = table.notna()
+        tried = finished.groupby(level="dataset").transform("any")
+        common = table[(finished | ~tried).all(axis=1)]
         groups = common.groupby(level="dataset")
         means[metric] = groups.mean().round(12)
         gaps = common.sub(common[study.reference], axis=0)
@@ -80,11 +83,6 @@ def _effects(part: pd.DataFrame, study: Study, protocol: str, setting: str) -> E
     return Effects(
         study, protocol, setting, means, errors, n_splits, np.exp(np.log(relative).mean()), summary
     )
-
-
-def _common(group: pd.DataFrame) -> pd.DataFrame:
-    """Return the splits of a data set that all its levels finished."""
-    return group.dropna(axis=1, how="all").dropna().reindex(columns=group.columns)
 
 
 def contrasts(effects: Effects, metric: str) -> pd.DataFrame:

@@ -63,15 +63,15 @@ def compare(cells: pd.DataFrame, publication: Publication | None = None) -> pd.D
     described = publication.description
     datasets = publication.datasets
     rows = []
-    keys = ["setting", "dataset", "column"]
-    for key, values in publication.values.groupby(keys, sort=False):
-        setting, dataset, column = map(str, key)
+    together: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for row in publication.values.to_dict("records"):
+        value = {str(name): item for name, item in row.items()}
+        key = (value["setting"], value["dataset"], value["column"])
+        together.setdefault(key, []).append(value)
+    for (setting, dataset, column), printed in together.items():
         run = described.settings[setting]
         if (run.protocol, run.setting) not in ran or datasets[dataset] is None:
             continue
-        printed = [
-            {str(name): item for name, item in row.items()} for row in values.to_dict("records")
-        ]
         for i, algorithm in enumerate(described.algorithms_of(column, setting)):
             cell = ours.get((run.protocol, run.setting, datasets[dataset], algorithm))
             if cell is None and i > 0:
