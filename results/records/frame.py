@@ -90,6 +90,9 @@ def from_records(
     return Experiments(frame, search.selection, remarks, again)
 
 
+_as_text = json.JSONEncoder(sort_keys=True, default=str).encode
+
+
 def _row(record: Record) -> dict[str, Any]:
     config = record.config
     protocol = config.get("protocol")
@@ -121,18 +124,15 @@ def _row(record: Record) -> dict[str, Any]:
             sorted(target for name in SECTIONS[1:] for target in targets(config.get(name)))
         ),
         "started": str(record.provenance.get("started", "")),
-        "versions": json.dumps(record.provenance.get("versions") or {}, sort_keys=True),
-        "provenance": json.dumps(record.provenance, sort_keys=True, default=str),
+        "versions": _as_text(record.provenance.get("versions") or {}),
+        "provenance": _as_text(record.provenance),
     }
     row |= {metric: record.metrics.get(metric, math.nan) for metric in METRICS}
     row |= {
         name: record.counts.get(name)
         for name in ("n_train", "n_test", "n_features", "n_anomalies_train", "n_anomalies_test")
     }
-    row |= {
-        f"config_{name}": json.dumps(_options(config, name), sort_keys=True, default=str)
-        for name in SECTIONS
-    }
+    row |= {f"config_{name}": _as_text(_options(config, name)) for name in SECTIONS}
     return row
 
 

@@ -248,12 +248,13 @@ def without_folders(record: Record) -> Record:
         limits=_shortened(record.limits),
         reason=_shortened(record.reason),
         traceback=_shortened(record.traceback),
+        valid_texts=True,
     )
 
 
 def _shortened(value: Any) -> Any:
     if isinstance(value, str):
-        return _ABSOLUTE.sub(lambda match: f".../{match.group(1)}", value)
+        return _ABSOLUTE.sub(r".../\1", value) if "/" in value else value
     if isinstance(value, dict):
         return {name: _shortened(item) for name, item in value.items()}
     if isinstance(value, list):

@@ -8,7 +8,7 @@ import os
 import re
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import InitVar, dataclass, field, fields
 from typing import Any, Final
 
 import numpy as np
@@ -31,6 +31,11 @@ NEUTRAL: Final[Mapping[str, frozenset[str]]] = {
 
 
 _DOTTED: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
+
+
+# What a detector, its libraries and its user may write into.
+_FREE: Final = ("reason", "traceback", "limits", "config", "provenance")
+_encoded = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class RecordError(ValueError):
@@ -87,7 +92,7 @@ def _with_valid_texts(value: Any) -> Any:
     if isinstance(value, dict | list):
         # Nearly all texts are valid, which one pass in C tells.
         with contextlib.suppress(TypeError, ValueError):
-            json.dumps(value, ensure_ascii=False).encode()
+            _encoded(value).encode()
             return value
     if isinstance(value, Mapping):
         return {_with_valid_texts(name): _with_valid_texts(item) for name, item in value.items()}
@@ -135,6 +140,11 @@ class Record:
         The whole resolved configuration.
     provenance : dict
         Commit, versions, hardware, variables that set numbers of threads.
+
+    Other Parameters
+    ----------------
+    valid_texts : bool
+        Whether all texts are known to be valid Unicode.
     """
 
     key: str
@@ -160,15 +170,18 @@ class Record:
     limits: dict[str, Any] = field(default_factory=dict)
     config: dict[str, Any] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
+    valid_texts: InitVar[bool] = False
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, valid_texts: bool) -> None:
         if self.status not in STATUSES:
             raise RecordError(f"status {self.status!r} is none of {', '.join(STATUSES)}")
         if not re.fullmatch(r"[0-9a-f]{16,}", self.key):
             raise RecordError(f"key {self.key!r} is not a hexadecimal digest")
-        for name in ("reason", "traceback", "limits", "config", "provenance"):
-            # Tables and Parquet refuse what is not valid Unicode.
-            object.__setattr__(self, name, _with_valid_texts(getattr(self, name)))
+        free = {name: getattr(self, name) for name in _FREE}
+        # Tables and Parquet refuse what is not valid Unicode.
+        if not valid_texts and (mended := _with_valid_texts(free)) is not free:
+            for name, value in mended.items():
+                object.__setattr__(self, name, value)
 
     @property
     def label(self) -> str:
@@ -185,8 +198,14 @@ class Record:
         return plain
 
     @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> Record:
+    def from_dict(cls, plain: Mapping[str, Any], *, valid_texts: bool = False) -> Record:
         """Build a record from :meth:`to_dict`'s result.
+
+        Parameters
+        ----------
+        plain : mapping
+        valid_texts : bool
+            Whether all texts are known to be valid Unicode.
 
         Raises
         ------
@@ -202,7 +221,7 @@ class Record:
         if error := error_in(values):
             raise RecordError(error)
         values["curves"] = Curves(values["curves"])
-        return cls(**values)
+        return cls(**values, valid_texts=valid_texts)
 
 
 def read_record(path: str | os.PathLike[str]) -> Record:
@@ -235,4 +254,6 @@ def parse_record(text: str | bytes, curves: Mapping[str, str] | None = None) -> 
         raise RecordError(f"not JSON: {error}") from error
     if curves is not None and isinstance(plain, dict):
         plain |= {"curves": dict(curves)}
-    return Record.from_dict(plain)
+    # What begins with a backslash may stand for any character.
+    escaped = "\\" in text if isinstance(text, str) else b"\\" in text
+    return Record.from_dict(plain, valid_texts=text.isascii() and not escaped)
