@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 from runners.kernels import drop_stale_kernels
 
@@ -58,7 +59,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Keep the garbage collector from going through a million objects that stay, again and again."""
+    """Save processor time, now that everything is imported."""
+    # The workers of a test run compete, and threads of linear algebra spin while they wait: the
+    # runner holds them to one as well.
+    threadpool_limits(1)
+    # The garbage collector would go through a million objects that stay, again and again.
     gc.freeze()
 
 

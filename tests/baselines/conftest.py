@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import pytest
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
 from sklearn.base import clone
-from threadpoolctl import threadpool_limits
 
 ALGORITHMS = Path(__file__).parents[2] / "conf" / "algorithm"
 SMALLER = {
@@ -18,13 +16,6 @@ SMALLER = {
     "n_forests": 2,
     "n_trees": 40,
 }
-
-
-@pytest.fixture(scope="session", autouse=True)
-def one_thread() -> Iterator[None]:
-    """Keep linear algebra on one thread, as the runner does: workers of a test run compete."""
-    with threadpool_limits(1):
-        yield
 
 
 def make_detector(name: str) -> Any:
