@@ -59,6 +59,19 @@ class Healthy:
         return scores
 
 
+class Draws(Healthy):
+    """The distance to the training mean along a direction that is drawn, negated."""
+
+    def __init__(self, random_state: int | None = None):
+        super().__init__()
+        self.random_state = random_state
+
+    def score_samples(self, X: Array) -> Array:
+        """Score points."""
+        direction = np.random.default_rng(self.random_state).normal(size=X.shape[1])
+        return -np.abs((X - self.mean_) @ direction)
+
+
 class SpinsInNumba(Healthy):
     """Runs compiled code that never returns and never looks at a signal."""
 

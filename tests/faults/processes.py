@@ -8,8 +8,6 @@ import subprocess
 import time
 from pathlib import Path
 
-import baselines
-import ocrf
 from tests.faults.sandbox import Findings, Sandbox, wait_for
 
 
@@ -134,9 +132,6 @@ def zygote_stopped(folder: Path) -> Findings:
     sandbox, findings = Sandbox(folder), Findings()
     grid = ("algorithm=healthy", "setting=novelty,outlier", "n_splits=4")
     options = ("algorithm.seconds=0.7", "runner.preparation_timeout=30", "seed=0,1")
-    # Compiling takes longer than the run may wait for a worker.
-    ocrf.warm_up()
-    baselines.warm_up()
     process = sandbox.start(*grid, *options)
     sandbox.wait_for_fits(2)
     zygotes = [

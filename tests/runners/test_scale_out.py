@@ -28,7 +28,7 @@ def metrics(sandbox):
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory):
     sandbox = Sandbox(tmp_path_factory.mktemp("reference"))
-    assert sandbox.run("algorithm=iforest,raises", "n_splits=2", n_jobs=1).status == 1
+    assert sandbox.run("algorithm=draws,raises", "n_splits=2", n_jobs=1).status == 1
     return metrics(sandbox)
 
 
@@ -43,11 +43,11 @@ def reference(tmp_path_factory):
 )
 def test_metrics_do_not_depend_on_where_they_were_made(tmp_path, reference, overrides, n_jobs):
     sandbox = Sandbox(tmp_path)
-    finished = sandbox.run("algorithm=iforest,raises", "n_splits=2", *overrides, n_jobs=n_jobs)
+    finished = sandbox.run("algorithm=draws,raises", "n_splits=2", *overrides, n_jobs=n_jobs)
     # A failure reaches the exit status from wherever it happened.
     assert finished.status == 1, finished.output
     assert "2 ok, 0 NA (timeout), 2 failed, 0 left" in finished.output
-    assert dict(sandbox.statuses("iforest")) == {"ok": 2}
+    assert dict(sandbox.statuses("draws")) == {"ok": 2}
     assert dict(sandbox.statuses("raises")) == {"error": 2}
     # The path of the data differs between the folders, and with it the keys.
     assert sorted(map(repr, metrics(sandbox).values())) == sorted(map(repr, reference.values()))
