@@ -224,14 +224,16 @@ def test_two_corners_bound_the_gain_over_a_rectangle(
 
 @pytest.mark.parametrize("scoring", ["depth", "published_depth", "density", "typical_cell"])
 @pytest.mark.parametrize("out_of_bounds", [None, "maximal"])
-def test_tiny_blocks_and_chunks_score_the_same(monkeypatch, scoring, out_of_bounds):
+@pytest.mark.parametrize("rows_of_block", [2, 7])
+def test_tiny_blocks_and_chunks_score_the_same(monkeypatch, scoring, out_of_bounds, rows_of_block):
     rng = np.random.default_rng(0)
     X, far = rng.normal(size=(300, 4)), rng.normal(scale=3, size=(101, 4))
     forest = OneClassRF(
         n_estimators=10, scoring=scoring, out_of_bounds=out_of_bounds, random_state=0
     ).fit(X)
     expected = forest.score_samples(far)
-    monkeypatch.setattr(_predictor, "block_rows", lambda n_features: 7)
+    # Chunks of five rows: several blocks, whose rows are sorted by leaf, or a single one.
+    monkeypatch.setattr(_predictor, "block_rows", lambda n_features: rows_of_block)
     monkeypatch.setattr(_predictor, "_CHUNK_BYTES", 8 * 4 * 10)
     for n_jobs in (1, 2):
         forest.set_params(n_jobs=n_jobs)
