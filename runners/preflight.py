@@ -98,8 +98,9 @@ def protocol_notice(cells: Iterable[Cell]) -> str | None:
     """Return what to say of a user's own data under the protocol that is there for the paper's."""
     cells = [cell for cell in cells if cell.protocol == "paper"]
     names = {cell.dataset: cell.config["dataset"] for cell in cells}
-    ours = published_names()
-    own = [name for name, data in names.items() if name not in ours and not is_shipped(data)]
+    changed = [name for name, data in names.items() if not is_shipped(data)]
+    ours = published_names() if changed else []
+    own = [name for name in changed if name not in ours]
     if not own:
         return None
     better = "protocol=clean"

@@ -41,6 +41,8 @@ _RC_PARAMS: Any = {
     "hatch.linewidth": 0.5,
     "text.parse_math": False,  # a name may hold dollar signs
     "legend.frameon": False,
+    "figure.autolayout": False,  # figures lay themselves out, whatever the user's own style is
+    "figure.constrained_layout.use": False,
     "pdf.fonttype": 42,  # text stays text
     "svg.fonttype": "path",  # the same look on a machine without the font
     "svg.hashsalt": "ocrf",  # the same file for the same figure
@@ -119,6 +121,6 @@ def render(figure: Figure, kind: str) -> bytes:
             # the size that the first one gave to axes of fixed shape.
             engine.execute(figure)
             engine.execute(figure)
-            figure.set_layout_engine("none")
+            figure.set_layout_engine(None)  # another would have everything measured once more
         figure.savefig(out, format=kind, dpi=150, metadata=stamps[kind])
     return out.getvalue()
