@@ -22,7 +22,7 @@ from datasets.mistakes import MISUSE, in_words, parse_overrides
 from datasets.own_folders import check_files, own_folders
 from datasets.strict import suggestion
 from runners import launcher
-from runners.composition import Composed, Composer
+from runners.composition import PRIMARY, Composed, Composer
 from runners.configuration import CellFactory
 from runners.grid import run_grid
 from runners.isolation.pool import POOL
@@ -100,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     launcher.SUMMARIES.clear()
     drop_stale_kernels()
     application = hydra.main(
-        config_path=str(ROOT / "conf"), config_name="config", version_base="1.3"
+        config_path=str(ROOT / "conf"), config_name=PRIMARY, version_base="1.3"
     )(_task)
     try:
         with HeldNotes(), said_in_words(given):

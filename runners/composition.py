@@ -26,13 +26,16 @@ from omegaconf.errors import OmegaConfBaseException
 from datasets import collections
 from datasets.errors import UsageError
 from datasets.mistakes import GROUPS, in_words
-from datasets.own_folders import file_of
+from datasets.own_folders import CONF, file_of
 
 _OVERRIDE = re.compile(r"(?:\+\+|\+|~)?(\w+)(?:[./][\w./]+)?(?:=.*)?", re.DOTALL)
 # What makes a file more than the keys of its group: `# @package ...`, and a list of defaults.
 _MORE_THAN_KEYS = re.compile(r"^\s*#\s*@|^defaults\s*:", re.MULTILINE)
 
 Plain = dict[str, Any]
+
+PRIMARY = "config"
+"""The name of the project's primary configuration."""
 
 
 @dataclass(frozen=True)
@@ -227,7 +230,10 @@ class Composer:
 
     def own_parameters(self, composed: Composed, name: str) -> Plain:
         """Return the parameters of an algorithm as its YAML file has them."""
-        if self._alone.get("algorithm") and (content := _content(composed, "algorithm", name)):
+        # Nothing else fills the key in the project's own configuration; a sweep finds it out.
+        ours = self._name == PRIMARY and CONF in composed.folders
+        alone = self._alone.get("algorithm", ours)
+        if alone and (content := _content(composed, "algorithm", name)):
             return content
         return dict(self.compose([f"algorithm={name}"]).unresolved["algorithm"])
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from results.metrics import curve_area, grid
 from results.published import paper
+from results.records.encoding import Curves
 from results.records.record import Record
 from results.records.store import RecordStore
 from results.vocabulary import is_transductive
@@ -132,7 +133,8 @@ def with_curves(record: Record, rng: np.random.Generator) -> Record:
     roc = power_curve(record.metrics["roc_auc_curve"] + 0.005 * rng.normal())
     pr = power_curve(record.metrics["pr_auc_curve"] + 0.01 * rng.normal(), decreasing=True)
     areas = {"roc_auc_curve": curve_area(roc), "pr_auc_curve": curve_area(pr)}
-    return replace(record, curves={"roc": roc, "pr": pr}, metrics=record.metrics | areas)
+    curves = Curves.from_arrays({"roc": roc, "pr": pr})  # encoded once, however often it is written
+    return replace(record, curves=curves, metrics=record.metrics | areas)
 
 
 def write_fast(path, records):
