@@ -107,7 +107,7 @@ def grow_blocks(
 
     def grow_some(_: int) -> list[tuple[int, Block]]:
         """Take blocks as long as there are any, in work space of this thread's own."""
-        work = new_work_space(data.X.shape, parameters, is_weighted)
+        work = new_work_space(data, parameters, is_weighted)
         # The iterator of a list is advanced under the interpreter's lock.
         return [(i, _grow_block(data, some, parameters, work, stop)) for i, some in waiting]
 

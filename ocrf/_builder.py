@@ -8,7 +8,7 @@ from ._boxes import enter_box, find_root_box, forget_constants, log_ratio, root_
 from ._criterion import n_hidden_outliers, proxy_decrease
 from ._features import find_searched, first_drawn
 from ._growing import TreeParameters, WorkSpace
-from ._partitioner import copy_points, partition_orders, sort_root
+from ._partitioner import MOST_MARKED, copy_points, partition_orders, sort_root
 from ._sampling import STREAM_NODES, derive, draw_features, draw_gamma, draw_samples
 from ._sorting import RankedData
 from ._splitter import Sorted, best_split
@@ -160,9 +160,11 @@ def _grow_tree(
             copy_points(points.orders[0, slot, start:end], members[start:end])
         elif depth + 1 < max_depth:
             # The children may be split in turn: hand them their points, in order.
-            partition_orders(
-                points.orders, buffer, start, end, best, n_left, features.constant, points.marked
-            )
+            node_orders = points.orders, buffer, start, end, best, n_left, features.constant
+            if m > MOST_MARKED:
+                partition_orders(*node_orders, points.marked, work.bitmap)
+            else:
+                partition_orders(*node_orders, points.marked, None)
 
         box.path[depth, 0], box.path_bounds[depth, 0] = best, threshold
         importances[columns[best]] += proxy_decrease(criterion, gain, n, n_outliers) / total
@@ -246,7 +248,7 @@ def grow_trees(
         if members is not None:
             find_root_box(data.X, points.rows, points.columns, work.box)
         else:
-            sort_root(data, points, work.box.lower, work.box.upper)
+            sort_root(data, points, work.bitmap, work.box.lower, work.box.upper)
         end = used + most
         tree = Nodes(
             nodes.packed[used:end],

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._blocks import grow_blocks, join_blocks, scaled_importances
 from ._contributions import Available, feature_contributions, mean_log2_score, refuse_unexplained
 from ._criterion import ADVERSARIES, CRITERIA, MISSING_RULES
-from ._growing import TreeParameters
+from ._growing import TreeParameters, picks_points
 from ._input import (
     expected_size,
     quantile,
@@ -373,16 +373,6 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         self._tree_seeds = rng.randint(0, 2**32, size=(self.n_estimators, 2), dtype=np.uint64) @ (
             np.array([2**32, 1], dtype=np.uint64)
         )
-        n_jobs = n_threads(self.n_jobs)
-        data = rank_columns(read_only(X), n_jobs, weights)
-        box = data.lower, data.upper
-        refuse_overflowing_ranges(*box, getattr(self, "feature_names_in_", None))
-        self._grown_with = grown_with(self, X, weights)
-        self._total_importances = np.zeros(n_features)
-        if earlier is not None:
-            refuse_changes(earlier.grown_with, self._grown_with)
-            self._tree_seeds[: len(earlier.seeds)] = earlier.seeds
-            self._total_importances += earlier.total_importances
         min_log_density, max_log_density = resolve_log_densities(
             self.min_log_density, self.max_log_density
         )
@@ -402,7 +392,18 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             max_log_density=max_log_density,
             missing_rule=MISSING_RULES[self._missing_rule],
         )
+        n_jobs = n_threads(self.n_jobs)
         is_weighted = missing or weights is not None
+        keeps_orders = picks_points(n_samples, parameters, is_weighted)
+        data = rank_columns(read_only(X), n_jobs, weights, keeps_orders)
+        box = data.lower, data.upper
+        refuse_overflowing_ranges(*box, getattr(self, "feature_names_in_", None))
+        self._grown_with = grown_with(self, X, weights)
+        self._total_importances = np.zeros(n_features)
+        if earlier is not None:
+            refuse_changes(earlier.grown_with, self._grown_with)
+            self._tree_seeds[: len(earlier.seeds)] = earlier.seeds
+            self._total_importances += earlier.total_importances
         seeds = self._tree_seeds[self.n_estimators - n_more :]
         blocks = grow_blocks(data, seeds, parameters, is_weighted, n_jobs) if n_more else []
         # The ranks are freed before the trees are joined, which takes as much memory for a moment.

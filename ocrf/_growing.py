@@ -9,13 +9,16 @@ import numpy as np
 from ._boxes import Box
 from ._features import Features
 from ._partitioner import Points, sorts_node_by_node
-from ._sorting import N_COUNTS, SortSpace
+from ._sorting import N_COUNTS, RankedData, SortSpace
 from ._splitter import Search, longest_search, most_runs
 from ._workspace import scratch, scratch_together
 
 # Pending nodes of a depth-first walk that takes the smaller child first: at most log2 of the
 # points.
 MAX_PENDING = 66
+
+# Picking the points from so many rows per point takes as long as sorting them.
+_ROWS_PER_POINT = 8
 
 
 class TreeParameters(NamedTuple):
@@ -72,16 +75,25 @@ def most_nodes(parameters: TreeParameters) -> int:
     return most
 
 
-def new_work_space(
-    shape: tuple[int, int], parameters: TreeParameters, is_weighted: bool
-) -> WorkSpace:
-    """Allocate work space for the trees of a forest on data of that shape."""
+def picks_points(n_samples: int, parameters: TreeParameters, is_weighted: bool) -> bool:
+    """Tell whether trees may pick their points from the orders of all rows (`_partitioner`).
+
+    Nodes that are sorted one by one need ranks. Where points have weights, the order of equal ones
+    decides how sums are rounded.
+    """
+    d, d_node = parameters.n_features_tree, parameters.n_features_node
+    is_worth_it = n_samples < _ROWS_PER_POINT * parameters.n_subsample
+    return is_worth_it and not is_weighted and not sorts_node_by_node(d, d_node)
+
+
+def new_work_space(data: RankedData, parameters: TreeParameters, is_weighted: bool) -> WorkSpace:
+    """Allocate work space for the trees of a forest."""
     m, d, depth = parameters.n_subsample, parameters.n_features_tree, parameters.max_depth
     node_by_node = sorts_node_by_node(d, parameters.n_features_node)
     n_slots = min(parameters.n_features_node, d) if node_by_node else d
     keys = (m, np.uint32)
     work = WorkSpace(
-        bitmap=scratch((max(shape) + 63) // 64, np.uint64),
+        bitmap=scratch((max(data.X.shape) + 63) // 64, np.uint64),
         points=Points(
             **_arrays(
                 dense=True,
@@ -90,8 +102,9 @@ def new_work_space(
                 rows=(m + 1, np.uint32),
                 columns=(d + 1, np.uint32),
                 marked=(m, np.uint8),
-                keys=keys,
+                keys=(m + 1, np.uint32),
             ),
+            of_row=scratch(len(data.X) if data.keeps_orders else 0, np.uint32),
             sorting=SortSpace(**_arrays(order=keys, keys=keys, counts=(N_COUNTS, np.uint32))),
         ),
         members=scratch(*keys) if node_by_node else None,

@@ -3,7 +3,8 @@
 A tree that searches most of its features in every node keeps its points in the order of all of
 them: `sort_root` sorts them once, and each split partitions the orders stably. There are two
 buffers: a node's orders are in the one that its depth's parity names, and a split writes its
-children's to the other, so that nothing is copied back.
+children's to the other, so that nothing is copied back. Instead of sorting the points by a feature
+with many distinct values, those of the sub-sample are picked from the order of all rows.
 
 A tree that searches a few of very many features would keep orders that no node reads: it keeps a
 list of each node's points instead, and `sort_members` sorts them by the features that the node
@@ -29,10 +30,14 @@ _FEATURES_PER_SEARCHED = 8
 # Fewer points than these are sorted by insertion.
 _FEW_POINTS = 32
 
+# The marks of more points than these are bits; of fewer, bytes take less time.
+MOST_MARKED = 2**18
+
 # Rows of the training data that fit the cache while a tree's features are read from them.
 _GATHER_ROWS = 1024
 
 _ONE = np.uintp(1)
+_ZERO, _BIT, _SIX, _LOW_6 = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(63)
 
 
 class Points(NamedTuple):
@@ -43,7 +48,9 @@ class Points(NamedTuple):
     values: np.ndarray  # float64, (n_slots, m): feature by feature
     orders: np.ndarray  # uint32, (2, n_slots, m): the points of each node in ascending order
     marked: np.ndarray  # uint8, (m,): zero between uses
-    keys: np.ndarray  # uint32, (m,): work space of sorting
+    keys: np.ndarray  # uint32, (m + 1,): work space of sorting
+    # uint32, (n_samples,): the points of the sub-sample's rows; empty where none are picked
+    of_row: np.ndarray
     sorting: SortSpace
 
 
@@ -53,7 +60,25 @@ def sorts_node_by_node(n_features_tree: int, n_features_node: int) -> bool:
 
 
 @inner_kernel
-def sort_root(data: RankedData, points: Points, lower: np.ndarray, upper: np.ndarray) -> None:
+def _pick_points(
+    ascending: np.ndarray, bitmap: np.ndarray, points: Points, order: np.ndarray
+) -> None:
+    """Write the points of the rows that have a bit to ``order``, in the order of the rows."""
+    keys, of_row = points.keys, points.of_row
+    k = np.uint64(0)
+    for i in range(ascending.shape[0]):
+        # As in `_draw_into`: every row is written, and kept if its bit is set.
+        row = np.uint64(ascending[i])
+        keys[k] = row
+        k += (bitmap[row >> _SIX] >> (row & _LOW_6)) & _BIT
+    for i in range(order.shape[0]):
+        order[i] = of_row[keys[i]]
+
+
+@inner_kernel
+def sort_root(
+    data: RankedData, points: Points, bitmap: np.ndarray, lower: np.ndarray, upper: np.ndarray
+) -> None:
     """Sort a tree's points by each of its features, and find their bounding box.
 
     Parameters
@@ -61,6 +86,8 @@ def sort_root(data: RankedData, points: Points, lower: np.ndarray, upper: np.nda
     data : RankedData
     points : Points
         ``rows`` and ``columns`` are read, ``values`` and ``orders[0]`` are written.
+    bitmap : uint64 array
+        A bit per row; zero before and after.
     lower, upper : float64 arrays of shape (d,)
         Receive the box.
     """
@@ -76,20 +103,31 @@ def sort_root(data: RankedData, points: Points, lower: np.ndarray, upper: np.nda
                 continue
             for i in range(block.shape[0]):
                 block_values[i] = X[block[i], column]
-    keys = points.keys
+    if data.keeps_orders:
+        for i in range(m):
+            row = np.uint64(rows[i])
+            bitmap[row >> _SIX] |= _BIT << (row & _LOW_6)
+            points.of_row[row] = i
+    keys = points.keys[:m]
     for j in range(d):
         column, column_values = np.uintp(columns[j]), values[j]
-        column_ranks = data.ranks[column]
-        for i in range(m):
-            keys[i] = column_ranks[rows[i]]
-        if data.n_ranks[column] <= n_distinct:
-            distinct = data.distinct[column]
+        column_ranks, order = data.ranks[column], points.orders[0, j]
+        is_in_table = data.n_ranks[column] <= n_distinct
+        if data.keeps_orders and not is_in_table:
+            _pick_points(column_ranks, bitmap, points, order)
+        else:
             for i in range(m):
-                column_values[i] = distinct[keys[i]]
-        order = points.orders[0, j]
-        sort_by_key(keys, bit_length(data.n_ranks[column] - 1), order, points.sorting)
+                keys[i] = column_ranks[rows[i]]
+            if is_in_table:
+                distinct = data.distinct[column]
+                for i in range(m):
+                    column_values[i] = distinct[keys[i]]
+            sort_by_key(keys, bit_length(data.n_ranks[column] - 1), order, points.sorting)
         lower[j] = column_values[order[0]]
         upper[j] = column_values[order[max(count_present(column_values, order) - 1, 0)]]
+    if data.keeps_orders:
+        for i in range(m):
+            bitmap[np.uint64(rows[i]) >> _SIX] = np.uint64(0)
 
 
 @inner_kernel
@@ -152,19 +190,15 @@ def copy_points(source: np.ndarray, target: np.ndarray) -> None:
 
 
 @inner_kernel
-def _mark(
-    orders: np.ndarray,
-    buffer: int,
-    feature: int,
-    start: int,
-    end: int,
-    mark: int,
-    marked: np.ndarray,
-) -> None:
-    """Set the marks of the points at ``start`` ... ``end`` - 1 of a feature's order."""
-    order = orders[buffer, feature, start:end]
+def _mark(order: np.ndarray, mark: int, marked: np.ndarray, bitmap: np.ndarray | None) -> None:
+    """Set the marks of points, in the bitmap if there is one."""
     for i in range(order.shape[0]):
-        marked[order[i]] = mark
+        if bitmap is not None:
+            point = np.uint64(order[i])
+            bit = _BIT << (point & _LOW_6)
+            bitmap[point >> _SIX] = bitmap[point >> _SIX] & ~bit | (bit if mark else _ZERO)
+        else:
+            marked[order[i]] = mark
 
 
 @inner_kernel
@@ -177,6 +211,7 @@ def partition_by_marks(
     to_marked: int,
     to_others: int,
     marked: np.ndarray,
+    bitmap: np.ndarray | None,
 ) -> None:
     """Write the marked points from ``to_marked`` on and the others from ``to_others`` on.
 
@@ -186,7 +221,11 @@ def partition_by_marks(
     next_marked, next_other = np.uintp(to_marked), np.uintp(to_others)
     for i in range(source.shape[0]):
         point = source[i]
-        is_marked = np.uintp(marked[point])
+        if bitmap is not None:
+            word, place = np.uint64(point) >> _SIX, np.uint64(point) & _LOW_6
+            is_marked = np.uintp((bitmap[word] >> place) & _BIT)
+        else:
+            is_marked = np.uintp(marked[point])
         target[next_marked if is_marked else next_other] = point
         next_marked += is_marked
         next_other += _ONE - is_marked
@@ -202,6 +241,7 @@ def partition_orders(
     n_left: int,
     constant: np.ndarray,
     marked: np.ndarray,
+    bitmap: np.ndarray | None,
 ) -> None:
     """Put the points that go left in front of the others, in the order of every feature.
 
@@ -216,6 +256,8 @@ def partition_orders(
         Features whose order is not read below this node.
     marked : uint8 array of shape (m,)
         Work space, zero before and after.
+    bitmap : uint64 array, or None
+        The same with a bit per point: it stays in the cache where ``marked`` would not.
     """
     n = end - start
     middle = start + n_left
@@ -223,10 +265,11 @@ def partition_orders(
     mark_left = 2 * n_left <= n
     a, b = (start, middle) if mark_left else (middle, end)
     to_marked, to_others = (0, n_left) if mark_left else (n_left, 0)
-    _mark(orders, buffer, best, a, b, np.uint8(1), marked)
+    smaller = orders[buffer, best, a:b]
+    _mark(smaller, np.uint8(1), marked, bitmap)
     for j in range(constant.shape[0]):
         if j == best:
             copy_points(orders[buffer, j, start:end], orders[1 - buffer, j, start:end])
         elif not constant[j]:
-            partition_by_marks(orders, buffer, j, start, end, to_marked, to_others, marked)
-    _mark(orders, buffer, best, a, b, np.uint8(0), marked)
+            partition_by_marks(orders, buffer, j, start, end, to_marked, to_others, marked, bitmap)
+    _mark(smaller, np.uint8(0), marked, bitmap)

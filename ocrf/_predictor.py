@@ -132,7 +132,9 @@ def score_rows(
 
     Parameters and result as in `_score_in_order`.
     """
-    if rows.shape[0] <= block_size or missing is not None:
+    n_trees = forest.trees.first_node.shape[0] - 1
+    # Copying many columns twice takes longer than is saved.
+    if rows.shape[0] <= block_size or rows.shape[1] > n_trees or missing is not None:
         return _score_in_order(forest, rows, block_size, missing)
     first_tree = forest.trees._replace(first_node=forest.trees.first_node[:2])
     numbers = np.arange(first_tree.first_node[1], dtype=np.float64)

@@ -1,4 +1,8 @@
-"""Sorting, once per forest: every value is replaced by its rank in its column."""
+"""Sorting, once per forest: every value is replaced by its rank in its column.
+
+Where a column has more distinct values than the table of `RankedData.distinct` holds, its order may
+be kept in the place of its ranks.
+"""
 
 from __future__ import annotations
 
@@ -36,12 +40,14 @@ class RankedData(NamedTuple):
     """The training data and the ranks of their values (`rank_columns`)."""
 
     X: np.ndarray  # float64, (n_samples, n_features), C-contiguous
-    ranks: np.ndarray  # uint32, (n_features, n_samples)
+    # uint32, (n_features, n_samples): or, of columns whose order is kept, the rows in that order
+    ranks: np.ndarray
     distinct: np.ndarray  # float64, (n_features, n_distinct): values by rank, where they fit
     n_ranks: np.ndarray  # int64, (n_features,): distinct values per column, missing being one
     lower: np.ndarray  # float64, (n_features,): the bounding box; NaN where no value is present
     upper: np.ndarray
     weights: np.ndarray  # float64, (n_samples,), or empty where every row counts once
+    keeps_orders: bool  # of columns whose distinct values do not fit
 
 
 @kernel(inline="always")
@@ -207,6 +213,7 @@ def _rank_from(
     first: int,
     last: int,
     is_sorted: bool,
+    keeps_orders: bool,
     column: np.ndarray,
     bits: np.ndarray,
     order: np.ndarray,
@@ -243,12 +250,17 @@ def _rank_from(
         if n_ranks[j] <= table.shape[0]:
             for rank in range(n_ranks[j]):
                 distinct[j, rank] = table[rank]
+        elif keeps_orders:
+            for i in range(X.shape[0]):
+                ranks[j, i] = order[i]
         lower[j] = column[order[0]]
         upper[j] = column[order[max(count_present(column, order) - 1, 0)]]
     return last
 
 
-def _rank_some(X: np.ndarray, first: int, last: int, *results: np.ndarray) -> None:
+def _rank_some(
+    X: np.ndarray, keeps_orders: bool, first: int, last: int, *results: np.ndarray
+) -> None:
     """Rank the columns ``first`` ... ``last`` - 1, in work space of their own."""
     n_samples, n_distinct = X.shape[0], results[1].shape[1]
     column, table, order, *spare = scratch_together(
@@ -259,13 +271,18 @@ def _rank_some(X: np.ndarray, first: int, last: int, *results: np.ndarray) -> No
         dense=True,
     )
     work = column, column.view(np.uint64), order, table, SortSpace(*spare)
-    at = _rank_from(X, first, last, False, *work, *results)
+    at = _rank_from(X, first, last, False, keeps_orders, *work, *results)
     while at < last:
         order[:] = np.argsort(column)
-        at = _rank_from(X, at, last, True, *work, *results)
+        at = _rank_from(X, at, last, True, keeps_orders, *work, *results)
 
 
-def rank_columns(X: np.ndarray, n_jobs: int = 1, weights: np.ndarray | None = None) -> RankedData:
+def rank_columns(
+    X: np.ndarray,
+    n_jobs: int = 1,
+    weights: np.ndarray | None = None,
+    keeps_orders: bool = False,
+) -> RankedData:
     """Rank every value among its column's distinct values.
 
     Parameters
@@ -276,6 +293,9 @@ def rank_columns(X: np.ndarray, n_jobs: int = 1, weights: np.ndarray | None = No
         Threads; each takes its share of the columns.
     weights : float64 array of shape (n_samples,), optional
         Positive, read-only.
+    keeps_orders : bool, default=False
+        Whether to keep the orders of columns whose distinct values do not fit; rows that are equal
+        come in any order.
 
     Returns
     -------
@@ -293,5 +313,9 @@ def rank_columns(X: np.ndarray, n_jobs: int = 1, weights: np.ndarray | None = No
     )
     n_jobs = min(n_jobs, n_features)
     limits = np.linspace(0, n_features, n_jobs + 1).astype(int).tolist()
-    map_in_threads(lambda part: _rank_some(X, *part, *results), pairwise(limits), n_jobs)
-    return RankedData(X, *results, read_only(np.empty(0)) if weights is None else weights)
+    map_in_threads(
+        lambda part: _rank_some(X, keeps_orders, *part, *results), pairwise(limits), n_jobs
+    )
+    if weights is None:
+        weights = read_only(np.empty(0))
+    return RankedData(X, *results, weights, keeps_orders)

@@ -20,9 +20,9 @@ from .kernels import inner_kernel, kernel
 # Nodes of fewer points are searched without runs.
 _SEARCH_BY_RUNS = 64
 
-# Thresholds per run: in large nodes fetching the values at the runs' ends costs more than searching
-# a few longer runs.
-_RUN, _LONG_RUN, _LARGE_NODE = 16, 64, 4096
+# Thresholds per run, times _LONGER in nodes of _LARGE points, and again for each _LARGER times as
+# many: there, fetching the values at the runs' ends costs more than searching a few longer runs.
+_RUN, _LONGER, _LARGE, _LARGER = 16, 4, 4096, 16
 
 # In the place of the gain of a threshold between equal values: below all that is to be beaten.
 _NO_THRESHOLD = -2.0
@@ -69,7 +69,11 @@ def midpoint(low: float, high: float) -> float:
 @kernel(inline="always")
 def _run_length(n: int) -> int:
     """Return the number of thresholds in a run of a node of n points."""
-    return _RUN if n < _LARGE_NODE else _LONG_RUN
+    length, large = _RUN, _LARGE
+    while n >= large:
+        length *= _LONGER
+        large *= _LARGER
+    return length
 
 
 @kernel(inline="always")
@@ -81,12 +85,17 @@ def _n_runs(n: int) -> int:
 
 def most_runs(m: int) -> int:
     """Return the largest number of runs that a node of at most m points has."""
-    return max(-(-(m - 1) // _LONG_RUN), -(-(min(m, _LARGE_NODE - 1) - 1) // _RUN))
+    most, length, large = 0, _RUN, _LARGE
+    while m >= large:
+        most = max(most, (large - 2) // length + 1)
+        length *= _LONGER
+        large *= _LARGER
+    return max(most, (m - 2) // length + 1)
 
 
 def longest_search(m: int) -> int:
     """Return how many values the search of a node of at most m points compares together."""
-    return max(most_runs(m), _LONG_RUN, _SEARCH_BY_RUNS) + 1
+    return max(most_runs(m), _run_length.py_func(m), _SEARCH_BY_RUNS) + 1
 
 
 @inner_kernel

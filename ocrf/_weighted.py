@@ -189,9 +189,8 @@ def distribute_marked(
     else:
         for j in range(constant.shape[0]):
             if not constant[j]:
-                partition_by_marks(
-                    node.orders, node.buffer, j, node.start, node.end, np.intp(0), n_left, marked
-                )
+                at_hand = node.orders, node.buffer, j, node.start, node.end
+                partition_by_marks(*at_hand, np.intp(0), n_left, marked, None)
     for i in range(order.shape[0]):
         marked[order[i]] = 0
     return n_left, left, right

@@ -56,6 +56,39 @@ def test_large_nodes_equal_the_plain_twin(kind, criterion):
     assert_equals_twin(forest, X)
 
 
+@pytest.mark.parametrize("n_samples", [70_000, 300_000])
+def test_very_large_nodes_take_the_best_of_all_thresholds(n_samples):
+    """Long runs of thresholds, marks in bits, and points picked from the order of all rows."""
+    X = sample("normal", n_samples, 3, 0)
+    X[:, 1] = X[:, 1].round(2)
+    forest = OneClassRF(
+        n_estimators=1, max_samples=0.9, max_features_node=None, max_depth=3, random_state=0
+    )
+    tree = forest.fit(X).estimators_[0]
+    inside = X[forest.estimators_samples_[0]]
+    pending = [(0, inside, inside.min(axis=0), inside.max(axis=0))]
+    while pending:
+        node, points, lower, upper = pending.pop()
+        n = len(points)
+        assert tree.n_node_samples[node] == n
+        if tree.depth[node] == 3:
+            continue
+        splits = []
+        for j in range(3):
+            values, counts = np.unique(points[:, j], return_counts=True)
+            a, cuts = np.cumsum(counts)[:-1], 0.5 * values[:-1] + 0.5 * values[1:]
+            share = (cuts - lower[j]) * (1.0 / (upper[j] - lower[j]))
+            excess = a - n * share
+            gains = excess * excess / ((a + n * share) * ((n - a) + n * (1.0 - share)))
+            splits.append((gains.max(), j, cuts[gains.argmax()]))
+        _, j, cut = max(splits)
+        assert (tree.feature[node], tree.threshold[node]) == (j, cut)
+        goes_left = points[:, j] < cut
+        middle = np.where(np.arange(3) == j, cut, upper), np.where(np.arange(3) == j, cut, lower)
+        pending.append((tree.children_left[node], points[goes_left], lower, middle[0]))
+        pending.append((tree.children_right[node], points[~goes_left], middle[1], upper))
+
+
 @pytest.mark.parametrize("n_features", [1, 2, 40])
 @pytest.mark.parametrize("max_features_node", [1, 3, None])
 def test_few_of_many_features_equal_the_plain_twin(n_features, max_features_node):
