@@ -17,10 +17,11 @@ from datasets import DataUnavailable, load, make_split
 from datasets.command import carried_out
 from datasets.configuration import compose, published_names
 from runners.kernels import drop_stale_kernels
-from runners.speed import baselines, contestants, scale, tables
-from runners.speed.paired import Timing, summarise, time_pairs
+from runners.speed import baselines, contestants, earlier, scale, tables
+from runners.speed.paired import TOTAL, Summary, Timing, summarise, time_pairs
+from runners.speed.wide import time_wide
 
-PARTS = ("datasets", "scale", "startup", "baselines")
+PARTS = ("datasets", "wide", "scale", "memory", "earlier", "startup", "baselines")
 
 
 def load_novelty(name: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -82,6 +83,12 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--largest", type=int, default=10**6, help="rows of the scale table (default: 1000000)"
     )
+    parser.add_argument(
+        "--earlier",
+        type=Path,
+        metavar="FOLDER",
+        help="of the part earlier: another checkout to compare with (default: none)",
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", type=Path, default=Path("output"))
     options = parser.parse_args(arguments)
@@ -90,6 +97,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         parser.error(f"no part {unknown[0]!r}; there are {', '.join(PARTS)}")
     if options.pairs < 1 or min(options.threads) < 1 or options.largest < 10**4:
         parser.error("--pairs and --threads are at least 1, --largest at least 10000")
+    if "earlier" in options.parts and options.earlier is None:
+        parser.error("the part earlier needs --earlier FOLDER, another checkout")
+    if options.earlier is not None and not (options.earlier / "ocrf" / "__init__.py").is_file():
+        parser.error(f"--earlier: {options.earlier} holds no package ocrf")
     options.parts = options.parts or list(PARTS)
     return options
 
@@ -111,16 +122,56 @@ def time_datasets(options: argparse.Namespace, console: Console) -> bool:
         for n_jobs in options.threads:
             timings += time_pairs(name, X_train, X_test, algorithms, n_jobs, options.pairs)
         console.print(f"[dim]{name}: timed {options.pairs} times[/]")
-    if not timings:
-        return False
-    folder = options.output / "speed"
-    tables.write_csv(folder / "timings.csv", [asdict(timing) for timing in timings])
-    summaries = summarise(timings)
-    tables.write_csv(folder / "summary.csv", [asdict(summary) for summary in summaries])
+    if timings:
+        show_timings(("timings", timings), ("summary", summarise(timings)), options, console)
+    return bool(timings)
+
+
+def show_timings(
+    timings: tuple[str, list[Timing]],
+    summaries: tuple[str, list[Summary]],
+    options: argparse.Namespace,
+    console: Console,
+) -> None:
+    """Write both under their names, and print the summaries, a table per number of threads."""
+    for name, rows in (timings, summaries):
+        tables.write_csv(options.output / "speed" / f"{name}.csv", [asdict(row) for row in rows])
     for n_jobs in options.threads:
-        part = [summary for summary in summaries if summary.n_jobs == n_jobs]
+        part = [summary for summary in summaries[1] if summary.n_jobs == n_jobs]
         tables.show(console, tables.paired_table(part))
-    return True
+
+
+def time_wide_data(options: argparse.Namespace, console: Console) -> None:
+    """Time all contestants on wide data."""
+    ocrf.warm_up()
+    algorithms = [contestants.OURS, *options.against]
+    timings: list[Timing] = []
+    for n_jobs in options.threads:
+        timings += time_wide(algorithms, n_jobs, options.pairs, options.seed)
+    summaries = [summary for summary in summarise(timings) if summary.dataset != TOTAL]
+    show_timings(("wide_timings", timings), ("wide", summaries), options, console)
+
+
+def measure_memory(options: argparse.Namespace, console: Console) -> None:
+    """Measure what fits take beyond the forest, relative to the input."""
+    sizes = scale.sizes(options.largest)
+    rows = scale.measure_memory(sizes, options.threads, options.pairs, options.seed)
+    if rows:
+        tables.write_csv(options.output / "speed" / "memory.csv", rows)
+        title = "Memory: the input and what a fit takes beside the forest, over the input"
+        tables.show(console, tables.rows_table(title, rows))
+
+
+def compare_with_earlier(options: argparse.Namespace, console: Console) -> None:
+    """Time this checkout and an earlier one in turn."""
+    rows = [
+        earlier.compare(options.earlier.resolve(), shape, n_jobs, options.pairs, options.seed)
+        for shape in earlier.shapes(options.largest)
+        for n_jobs in options.threads
+    ]
+    tables.write_csv(options.output / "speed" / "earlier.csv", rows)
+    title = f"Processor time over that of {options.earlier}, medians of pairs"
+    tables.show(console, tables.rows_table(title, rows))
 
 
 def measure_scale(options: argparse.Namespace, console: Console) -> None:
@@ -157,8 +208,14 @@ def _measure(options: argparse.Namespace) -> int:
     status = 0
     if "datasets" in options.parts and not time_datasets(options, console):
         status = 1
+    if "wide" in options.parts:
+        time_wide_data(options, console)
     if "scale" in options.parts:
         measure_scale(options, console)
+    if "memory" in options.parts:
+        measure_memory(options, console)
+    if "earlier" in options.parts and options.earlier is not None:
+        compare_with_earlier(options, console)
     if "startup" in options.parts:
         measure_startup(options, console)
     if set(options.parts) - {"baselines"}:

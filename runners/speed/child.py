@@ -1,11 +1,12 @@
 """Measurements that need a process of their own: peak memory, and the first call.
 
-``python -m runners.speed.child '{"measure": ..., ...}'`` prints one line of JSON.
+``python runners/speed/child.py '{"measure": ..., ...}'`` prints one line of JSON.
 """
 
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import json
 import os
 import pickle
@@ -24,8 +25,17 @@ class ChildError(RuntimeError):
     """A measuring process ended without a result."""
 
 
-def run(task: dict[str, Any], **environment: str) -> dict[str, Any]:
+def run(task: dict[str, Any], folder: Path = _ROOT, **environment: str) -> dict[str, Any]:
     """Run a measurement in a new process and return what it printed.
+
+    Parameters
+    ----------
+    task : dict
+        What to measure.
+    folder : Path, optional
+        The checkout whose packages are measured, this one by default.
+    **environment
+        Variables of the process.
 
     Raises
     ------
@@ -33,9 +43,10 @@ def run(task: dict[str, Any], **environment: str) -> dict[str, Any]:
         With the last lines of the process' errors.
     """
     done = subprocess.run(
-        [sys.executable, "-m", "runners.speed.child", json.dumps(task)],
-        cwd=_ROOT,
-        env={**os.environ, **environment},
+        # This file whatever the checkout, and no module beside it in the place of a package.
+        [sys.executable, "-P", __file__, json.dumps(task)],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder), **environment},
         capture_output=True,
         text=True,
     )
@@ -102,6 +113,25 @@ def _grow(n_rows: int, n_features: int, n_jobs: int, seed: int) -> dict[str, Any
     }
 
 
+def _time(n_rows: int, n_features: int, n_jobs: int, seed: int) -> dict[str, Any]:
+    """Fit clustered data, all features searched, and score them: seconds of the processors."""
+    import ocrf
+    from runners.speed.synthetic import clustered
+
+    X = clustered(n_rows, n_features, seed)
+    forest = ocrf.OneClassRF(max_features_node=None, n_jobs=n_jobs, random_state=seed)
+    forest.fit(X[:500]).score_samples(X[:500])  # kernels are loaded, or compiled
+    start = time.process_time()
+    forest.fit(X)
+    fitted = time.process_time()
+    scores = forest.score_samples(X)
+    return {
+        "fit_seconds": fitted - start,
+        "score_seconds": time.process_time() - fitted,
+        "scores": hashlib.sha256(scores.tobytes()).hexdigest(),
+    }
+
+
 def _start(seed: int) -> dict[str, Any]:
     """Time the import, and the first and second fit and scoring of a process."""
     start = time.perf_counter()
@@ -119,7 +149,11 @@ def _start(seed: int) -> dict[str, Any]:
     return seconds
 
 
-_MEASURES: dict[str, Callable[..., dict[str, Any]]] = {"grow": _grow, "start": _start}
+_MEASURES: dict[str, Callable[..., dict[str, Any]]] = {
+    "grow": _grow,
+    "start": _start,
+    "time": _time,
+}
 
 
 def main() -> None:

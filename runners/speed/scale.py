@@ -36,6 +36,28 @@ def measure_scale(n_rows: Sequence[int], n_jobs: int, seed: int) -> list[dict[st
     ]
 
 
+# A forest of fewer rows is not small beside them.
+_FEWEST_ROWS = 10**5
+
+_OF_MEMORY = ("n_rows", "n_features", "n_jobs", "input_mb", "fit_peak_mb", "forest_mb")
+
+
+def measure_memory(
+    n_rows: Sequence[int], n_jobs: Sequence[int], repeats: int, seed: int
+) -> list[dict[str, Any]]:
+    """Measure what fits take beyond the forest, relative to the input: medians of processes."""
+    table = []
+    for n in (n for n in n_rows if n >= _FEWEST_ROWS):
+        for threads in n_jobs:
+            runs = [measure_scale([n], threads, seed + i)[0] for i in range(repeats)]
+            needs = [run["fit_need_over_input"] for run in runs]
+            middle = sorted(runs, key=lambda run: float(run["fit_need_over_input"]))[repeats // 2]
+            row = {column: middle[column] for column in _OF_MEMORY}
+            over_input = {"need_over_input": statistics.median(needs), "highest": max(needs)}
+            table.append({**row, "repeats": repeats, **over_input})
+    return table
+
+
 def slope(rows: Sequence[dict[str, Any]], column: str) -> float:
     """Return the slope of the logarithm of a time against that of the number of rows."""
     x = np.log([row["n_rows"] for row in rows])

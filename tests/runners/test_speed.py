@@ -3,15 +3,17 @@
 import csv
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from runners.speed import contestants, scale
+from runners.speed import contestants, earlier, scale
 from runners.speed.__main__ import main, parse
 from runners.speed.child import ChildError, run
 from runners.speed.paired import TOTAL, Timing, clock, summarise, time_pairs
 from runners.speed.synthetic import clustered
+from runners.speed.wide import time_wide
 
 
 def timing(dataset, algorithm, pair, fit, score, n_jobs=1):
@@ -118,6 +120,48 @@ def test_memory_stays_within_bounds(n_jobs, monkeypatch):
     assert max(small["score_peak_mb"], large["score_peak_mb"]) < 64.0
 
 
+def test_memory_is_the_median_of_processes_from_100000_rows_on(monkeypatch):
+    needs = iter([1.9, 2.1, 1.8])
+
+    def measured(n_rows, n_jobs, seed):
+        columns = dict.fromkeys(["input_mb", "fit_peak_mb", "forest_mb"], 1.0)
+        (n,) = n_rows
+        return [
+            {
+                "n_rows": n,
+                "n_features": 10,
+                "n_jobs": n_jobs,
+                "fit_need_over_input": next(needs),
+                **columns,
+            }
+        ]
+
+    monkeypatch.setattr(scale, "measure_scale", measured)
+    (row,) = scale.measure_memory([10**4, 10**5], [2], repeats=3, seed=0)
+    assert (row["n_rows"], row["n_jobs"], row["repeats"]) == (10**5, 2, 3)
+    assert (row["need_over_input"], row["highest"]) == (1.9, 2.1)
+
+
+def test_wide_data_are_timed_in_turn():
+    timings = time_wide(["oneclassrf", "iforest"], 1, 1, seed=0, shape=(60, 300))
+    assert [(t.dataset, t.n_features) for t in timings] == [("60 x 300", 300)] * 2
+
+
+def test_this_checkout_is_as_fast_as_itself():
+    row = earlier.compare(Path(__file__).parents[2], (1000, 10), n_jobs=1, n_pairs=2, seed=0)
+    assert row["same_scores"] is True
+    for part in ("fit", "score"):
+        assert 0 < row[f"{part}_lowest"] <= row[f"{part}_ratio"] <= row[f"{part}_highest"]
+
+
+def test_ratios_of_pairs():
+    ours, theirs = (
+        [{"fit_seconds": s} for s in seconds] for seconds in ([1.0, 3.0, 2.0], [2.0] * 3)
+    )
+    found = earlier.ratios(ours, theirs, "fit")
+    assert found == {"fit_ratio": 1.0, "fit_lowest": 0.5, "fit_highest": 1.5}
+
+
 def test_a_failing_child_is_named():
     with pytest.raises(ChildError, match=r"grow.*\n.*clustered|n_rows"):
         run({"measure": "grow", "n_rows": -5, "n_features": 2, "n_jobs": 1, "seed": 0})
@@ -132,6 +176,8 @@ def test_a_failing_child_is_named():
         ["--threads", "0"],
         ["--largest", "100"],
         ["--algorithm", "rocks"],
+        ["earlier"],
+        ["--earlier", "nowhere"],
     ],
 )
 def test_bad_arguments_are_refused(arguments, capsys):
