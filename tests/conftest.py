@@ -12,6 +12,10 @@ from threadpoolctl import threadpool_limits
 
 from runners.kernels import drop_stale_kernels
 
+# Until everything is imported and collected, the garbage collector would go through a million objects
+# that stay, again and again.
+gc.disable()
+
 # No test bounds wall-clock time: a machine may be busy.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
@@ -63,8 +67,8 @@ def pytest_collection_finish() -> None:
     # The workers of a test run compete, and threads of linear algebra spin while they wait: the
     # runner holds them to one as well.
     threadpool_limits(1)
-    # The garbage collector would go through a million objects that stay, again and again.
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

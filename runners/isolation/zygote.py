@@ -61,7 +61,9 @@ def main() -> None:
     processes.become_subreaper()
     # A foreign process group's Ctrl-C does not come here; a stray one would break the protocol.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.disable()  # what is imported stays
     _reported(control, _preload)
+    gc.enable()
     gc.collect()
     gc.freeze()  # keeps the collector of the children from touching, and so copying, our pages
     _serve(control)
