@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -55,12 +56,18 @@ MEASURED = {
 }
 
 
+@cache
+def prepared(name):
+    """Return a data set and the groups of its configuration."""
+    groups = compose([f"dataset={name}", "protocol=replayed", "data.source=bundled"])
+    return load(groups["dataset"], groups["data"]), groups
+
+
 @pytest.mark.parametrize("column", ALGORITHMS)
 @pytest.mark.parametrize("name", ["ionosphere", "pima", "spambase"])
 def test_published_values_come_out_to_the_last_printed_digit(name, column):
     algorithm = ALGORITHMS[column]
-    groups = compose([f"dataset={name}", "protocol=replayed", "data.source=bundled"])
-    table = load(groups["dataset"], groups["data"])
+    table, groups = prepared(name)
     protocol = with_stream(protocol_from(groups["protocol"]), algorithm, "novelty").described()
     metrics = list(REPLAYED.values())
     config = OmegaConf.load(CONF / "algorithm" / f"{algorithm}.yaml")
