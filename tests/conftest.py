@@ -68,6 +68,7 @@ def pytest_collection_finish() -> None:
     # runner holds them to one as well.
     threadpool_limits(1)
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
     gc.enable()
 
 

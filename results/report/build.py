@@ -119,10 +119,14 @@ def _context(experiments: Experiments) -> dict[str, Any]:
     }
 
 
+_LARGE = 100_000  # bytes of an SVG; it takes time to draw the figure once more
+
+
 def _embed(figure: Figure) -> str:
     """Return the figure as a data URI: as SVG, or as PNG where hatches make that far smaller."""
-    vector, pixels = render(figure, "svg"), render(figure, "png")
-    kind, data = ("svg+xml", vector) if len(vector) <= 2 * len(pixels) else ("png", pixels)
+    kind, data = "svg+xml", render(figure, "svg")
+    if len(data) > _LARGE and 2 * len(pixels := render(figure, "png")) < len(data):
+        kind, data = "png", pixels
     return f"data:image/{kind};base64,{base64.b64encode(data).decode('ascii')}"
 
 
