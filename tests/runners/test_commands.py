@@ -1,6 +1,8 @@
 """Every command line says what is wrong on standard error, and ends with status 2."""
 
+import contextlib
 import importlib
+import io
 import re
 import shlex
 import subprocess
@@ -40,13 +42,14 @@ def test_a_request_that_cannot_be_carried_out(command, said, capsys):
     assert found.err.count("\n") == 1
 
 
-@pytest.fixture
-def said(capsys):
+@pytest.fixture(scope="module")
+def said():
     """Return what ``--help`` prints."""
-    with pytest.raises(SystemExit) as left:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), pytest.raises(SystemExit) as left:
         app.main(["--help"])
     assert left.value.code == 0
-    return capsys.readouterr().out
+    return printed.getvalue()
 
 
 def test_the_help_names_the_groups_their_options_and_the_exit_statuses(said):

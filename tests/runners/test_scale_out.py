@@ -54,7 +54,20 @@ def test_metrics_do_not_depend_on_where_they_were_made(tmp_path, reference, over
     assert sandbox.left_behind() == 0
 
 
-def check(**changes):
+LACKING = [
+    ({}, None),
+    ({"root": "/nowhere"}, "the code is not in /nowhere"),
+    ({"probe": None}, None),
+    ({"home": "/nowhere"}, "the data home /nowhere does not exist"),
+    ({"probe": "/nowhere/probe"}, "the record store /nowhere is not shared"),
+    ({"python": "2.7"}, "instead of 2.7"),
+    ({"versions": {"numpy": "1.0"}}, "numpy .* instead of 1.0"),
+    ({"versions": {"no-such-package": "1.0"}}, "no-such-package is not installed"),
+]
+
+
+@pytest.fixture(scope="module")
+def found():
     """Return the problems that a process finds that has the needs by value and not the code."""
     needs = Needs(
         root=str(dask_module.ROOT),
@@ -64,35 +77,23 @@ def check(**changes):
     )
     cloudpickle.register_pickle_by_value(cluster)
     try:
-        sent = cloudpickle.dumps(replace(needs, **changes).problems)
+        sent = cloudpickle.dumps([replace(needs, **changes).problems for changes, _ in LACKING])
     finally:
         cloudpickle.unregister_pickle_by_value(cluster)
     code = (
         "import json, pickle, sys; "
-        "problems = pickle.load(sys.stdin.buffer); "
+        "checks = pickle.load(sys.stdin.buffer); "
         "assert 'runners' not in sys.modules; "
-        "print(json.dumps(problems()))"
+        "print(json.dumps([problems() for problems in checks]))"
     )
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, input=sent, capture_output=True, cwd="/", check=True)
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({}, None),
-        ({"root": "/nowhere"}, "the code is not in /nowhere"),
-        ({"probe": None}, None),
-        ({"home": "/nowhere"}, "the data home /nowhere does not exist"),
-        ({"probe": "/nowhere/probe"}, "the record store /nowhere is not shared"),
-        ({"python": "2.7"}, "instead of 2.7"),
-        ({"versions": {"numpy": "1.0"}}, "numpy .* instead of 1.0"),
-        ({"versions": {"no-such-package": "1.0"}}, "no-such-package is not installed"),
-    ],
-)
-def test_what_a_worker_lacks_is_named(changes, problem):
-    problems = check(**changes)
+@pytest.mark.parametrize(("number", "problem"), list(enumerate(words for _, words in LACKING)))
+def test_what_a_worker_lacks_is_named(found, number, problem):
+    problems = found[number]
     if problem is None:
         assert problems == []
     else:
