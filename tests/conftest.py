@@ -46,6 +46,20 @@ _LONGEST = (
     "runners/test_replay.py",
     "results/test_benchmarks_document.py",
     "ocrf/test_cache.py",
+    "runners/test_configuration.py",
+    "datasets/test_openml.py",
+    "datasets/test_home.py",
+    "ocrf/test_growing.py",
+    "baselines/test_random_inputs.py",
+    "results/test_ablations.py",
+    "datasets/test_cli.py",
+    "datasets/test_uci.py",
+    "results/test_reproduction.py",
+    "runners/test_scores.py",
+    "runners/test_theory_figures.py",
+    "baselines/test_pyod_detector.py",
+    "results/test_definitions.py",
+    "runners/test_commands.py",
 )
 
 
