@@ -129,7 +129,8 @@ def _load(
     asked: Asked, *, check: bool = True, tell: Callable[[str], None] | None = None
 ) -> Outcome:
     try:
-        loader = Loader(asked.definition, asked.access, tell, check=check)
+        notes = True if is_own(asked.file) else None
+        loader = Loader(asked.definition, asked.access, tell, check=check, notes=notes)
         return Outcome(asked.definition, loader.load())
     except DataUnavailable as problem:
         return Outcome(asked.definition, problem=problem)

@@ -73,7 +73,8 @@ def check_definition(definition: Mapping[str, Any], data: Mapping[str, Any] | No
     """
     parsed, access = Definition.from_mapping(definition), Access.from_mapping(data)
     for allowed in (access.asking_no_server(), access):
-        loader = Loader(parsed, allowed)
+        # What is checked is no definition of the project's as it is.
+        loader = Loader(parsed, allowed, notes=True)
         try:
             loader.load()
         except DataUnavailable as error:
@@ -103,6 +104,8 @@ class Loader:
         Told which server is asked.
     check : bool
         Whether the table is held to what the definition expects.
+    notes : bool, optional
+        As for `datasets.preprocessing.preprocess`.
     """
 
     def __init__(
@@ -112,11 +115,13 @@ class Loader:
         progress: Progress | None = None,
         *,
         check: bool = True,
+        notes: bool | None = None,
     ) -> None:
         self.definition = definition
         self.access = access
         self.progress = progress
         self.check = check
+        self.notes = notes
         self.home = DataHome(access.home)
         self.reasons: list[tuple[str, str]] = []
         # Why the first source that has the data set did not serve it.
@@ -231,7 +236,7 @@ class Loader:
         return self._checked(stored.table, origin)
 
     def _checked(self, table: pa.Table, origin: str) -> Dataset:
-        dataset = preprocess(table, self.definition, origin)
+        dataset = preprocess(table, self.definition, origin, notes=self.notes)
         if self.check:
             check_content(dataset, self.definition)
         return dataset

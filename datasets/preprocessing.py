@@ -19,7 +19,9 @@ from datasets.tables import left_out_index
 logger = logging.getLogger("datasets")
 
 
-def preprocess(table: pa.Table, definition: Definition, origin: str) -> Dataset:
+def preprocess(
+    table: pa.Table, definition: Definition, origin: str, *, notes: bool | None = None
+) -> Dataset:
     """Apply a data set's rules to the table that a source served.
 
     Parameters
@@ -30,6 +32,9 @@ def preprocess(table: pa.Table, definition: Definition, origin: str) -> Dataset:
         The rules: classes that go, columns that stay, which labels are anomalies.
     origin : str
         The source that served the table.
+    notes : bool, optional
+        Whether to say which columns became features and what is suspicious. Default: of data whose
+        content is not known in advance.
 
     Raises
     ------
@@ -57,7 +62,7 @@ def preprocess(table: pa.Table, definition: Definition, origin: str) -> Dataset:
         raise DataError(f"{str(error).rstrip('.')}. Besides, {also}") from error
     if wrong_labels is not None:
         raise wrong_labels
-    if not definition.pinned:
+    if not definition.pinned if notes is None else notes:
         for note in (used_columns(names, left_out), *notes_on(X, y, names, rows)):
             logger.warning("%s: %s", where, note, extra={"note": True})
     if definition.repeats:

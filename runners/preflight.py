@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from datasets.configuration import published_names
+from datasets.definition import Definition
 from datasets.errors import UsageError, listed
 from datasets.own_folders import CONF, is_shipped
 from results.records.files import write_atomically
@@ -46,9 +47,14 @@ def check_inputs(cells: Iterable[Cell]) -> None:
             if found.problem:
                 where = [cell.files.get(group), name]
                 raise UsageError(": ".join([*filter(None, where), found.problem]))
-            if cell.content is None:  # otherwise composition has read the file, and said so
+            if not _was_read(cell):
                 for note in found.notes:
                     _DATASETS.warning(note, extra={"note": True})
+
+
+def _was_read(cell: Cell) -> bool:
+    """Tell whether composition has read the data, and said what is in it."""
+    return cell.content is not None and not Definition.from_mapping(cell.config["dataset"]).pinned
 
 
 def _checks(cell: Cell, shipped: bool) -> Iterator[tuple[Check, str, str]]:

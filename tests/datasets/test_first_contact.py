@@ -115,6 +115,18 @@ def test_what_gives_the_labels_away_is_noted(write, caplog):
     assert caplog.messages == ["data set 'mine': 1 feature: 'a'; left out: nothing"]
 
 
+def test_an_index_that_was_saved_is_named_among_what_was_left_out(tmp_path, caplog):
+    frame = pd.DataFrame({"a": [3.0, 7.0, 7.0], "label": [0, 1, 0]}, index=[2, 0, 1])
+    frame.to_parquet(path := tmp_path / "my.parquet")
+    assert own(path).feature_names == ("a",)
+    left_out = "'__index_level_0__' (index saved with the data)"
+    assert caplog.messages == [f"data set 'mine': 1 feature: 'a'; left out: {left_out}"]
+    caplog.clear()
+    frame.rename_axis("id").to_parquet(path)
+    own(path, keep_columns=["a"])
+    assert "left out: 'id' (index saved with the data)" in caplog.messages[0]
+
+
 def test_more_anomalies_than_normal_points_are_noted(write, caplog):
     path = write("a,label\n1,0\n3,1\n9,0\n5,1\n4,1\n")
     own(path)

@@ -189,6 +189,28 @@ def test_a_bundled_data_set_may_be_changed_on_purpose(composed, caplog):
     assert "more anomalies (500) than normal points (268)" in note
 
 
+def test_features_of_files_at_addresses_are_said_as_those_of_files_at_hand(
+    composed, tmp_path, own_group, caplog
+):
+    """A sha256 pins the file, not what the user's own YAML makes of it."""
+    (tmp_path / "a.csv").write_text("lot,x,flat,label\n5,1,0,0\n7,9,0,0\n6,9,0,1\n")
+    digest = hashlib.sha256((tmp_path / "a.csv").read_bytes()).hexdigest()
+    text = f"""
+    name: mine
+    collection: {{url: "http://127.0.0.1:9/{{file}}.csv", file: "{{file}}.csv", members: {{a: {digest}}}}}
+    anomalies: [1]
+    drop_columns: [lot]
+    min_distinct: 2
+    """
+    group = own_group("dataset/mine", textwrap.dedent(text))
+    arguments = ["-m", group, "dataset=mine/a", "algorithm=iforest", f"data.home={tmp_path}"]
+    check_inputs(composed(*arguments))
+    assert caplog.messages == [
+        "data set 'mine_a': 1 feature: 'x'; left out: 'lot' (drop_columns), 'flat' (fewer than 2 "
+        "distinct values)"
+    ]
+
+
 @pytest.mark.parametrize("stored", ["member", "openml", "custom"])
 def test_a_definition_that_does_not_fit_the_data_home_is_refused(
     composed, tmp_path, own_group, stored
