@@ -128,13 +128,13 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         batch that they are scored in, as the published experiments did: the score and the label of
         such a row depend on the other rows of the batch.
     contamination : "auto" or float, default="auto"
-        Share of outliers in the training data, in (0, 0.5], which sets the threshold of `predict`:
+        Share of anomalies in the training data, in (0, 0.5], which sets the threshold of `predict`:
         the quantile of the training scores at that share. As in scikit-learn's detectors, a row
-        whose score equals the threshold is an inlier, so that with tied scores fewer training rows
-        than this share are outliers. With sample weights it is a share of their sum. "auto" sets
-        the threshold from the score alone: at
-        s(x) = 0.5 for the depth score as in isolation forest, and at the density of the uniform law
-        on the training data's bounding box for the two densities.
+        whose score equals the threshold is normal, so that with tied scores fewer training rows
+        than this share are anomalies. With sample weights it is a share of their sum. "auto" sets
+        the threshold from the score alone: at s(x) = 0.5 for the depth score as in isolation
+        forest, and at the density of the uniform law on the training data's bounding box for the
+        two densities.
     n_jobs : int or None, default=None
         Threads for fitting and scoring; None is 1, -1 stands for all processors that this process
         may use. Joblib's backends have no effect on it.
@@ -191,7 +191,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
     points, each at random while a tree grows. A row that lacks a value goes down both sides, and
     its score averages over the leaves that it may reach. Boxes and `out_of_bounds` ignore missing
     values, a feature without any value is never split, and a row without any value has the average
-    score of each tree's sub-sample, which is mostly an inlier's.
+    score of each tree's sub-sample, which is mostly a normal row's.
 
     A row with one extreme coordinate among many (eight or more) may pass as normal, as with
     isolation forest: few splits are on that coordinate.
@@ -465,7 +465,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         return self._snapshot()._score(X)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Score rows relative to the threshold of `predict`: outliers are negative.
+        """Score rows relative to the threshold of `predict`: anomalies are negative.
 
         Parameters
         ----------
@@ -475,7 +475,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         -------
         scores : float64 array of shape (n_samples,)
             ``score_samples(X) - offset_``, and 0 where that is only the rounding error of a mean
-            over the trees: a score that equals the threshold is an inlier's.
+            over the trees: a score that equals the threshold is a normal row's.
         """
         forest = self._snapshot()
         scores = forest._score(X) - forest.offset_
@@ -483,7 +483,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         return np.where(np.abs(scores) <= rounding, 0.0, scores)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Label inliers as 1 and outliers as -1.
+        """Label normal rows as 1 and anomalies as -1.
 
         Parameters
         ----------

@@ -191,7 +191,7 @@ class OneClassTree:
     n_features : int
         Number of columns of the training data.
     gamma : float
-        The tree's expected number of outliers per inlier.
+        The tree's expected number of hidden outliers per observation.
     """
 
     children_left: np.ndarray

@@ -114,8 +114,8 @@ def test_numbers_of_other_types_are_numbers(X, gamma):
     np.testing.assert_array_equal(forest.gammas_, 2.0)
 
 
-def test_scores_at_the_threshold_are_inliers():
-    """As in scikit-learn: with ties there, fewer than the share are outliers."""
+def test_rows_at_the_threshold_are_normal():
+    """As in scikit-learn: with ties there, fewer than the share are anomalies."""
     X = np.array([[0.0]] * 96 + [[1.0]] * 4)
     forest = OneClassRF(n_estimators=5, contamination=0.02, random_state=0).fit(X)
     scores = forest.score_samples(X)
