@@ -30,10 +30,12 @@ def make_cells(frame: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         Indexed by protocol, setting, dataset, label, sorted as the tables are. Columns: ``mark``
-        (empty where there is a value), ``n_ok``, ``n_expected``, ``partial``, ``uses_labels``,
+        (empty where there is a value), ``n_ok``, ``n_expected`` (the splits of the protocol, or
+        those of the run where it has more, for each seed), ``n_seeds``, ``seeds`` (as text),
+        ``partial``, ``mixed`` (splits of several versions of a package), ``uses_labels``,
         ``n_experiments``, ``n_<status>``, ``time_limits`` (tuple, of the experiments that exceeded
-        theirs), each metric's mean and ``<metric>_std`` (ddof 1), mean
-        seconds, largest ``peak_memory_mb``, mean counts.
+        theirs), each metric's mean and ``<metric>_std`` (ddof 1), mean seconds, largest
+        ``peak_memory_mb``, mean counts.
     """
     ok = frame["status"] == "ok"
     groups = frame.groupby(CELL, sort=False)
@@ -42,10 +44,13 @@ def make_cells(frame: pd.DataFrame) -> pd.DataFrame:
     for status in STATUSES:
         table[f"n_{status}"] = counts.get(status, 0)
     table["n_experiments"] = groups.size()
-    seeds = groups["seed"].nunique()
-    planned = groups["n_splits"].max().astype("float64")
+    table["n_seeds"] = groups["seed"].nunique()
+    table["seeds"] = groups["seed"].agg(lambda seeds: ", ".join(map(str, sorted(set(seeds)))))
+    # A run may have been asked for fewer splits than its protocol has, which makes no whole cell.
+    planned = groups[["n_splits", "protocol_splits"]].max().astype("float64").max(axis=1)
     seen = groups["split"].max() + 1
-    table["n_expected"] = (seeds * planned.fillna(seen).clip(lower=seen)).astype(int)
+    table["n_expected"] = (table["n_seeds"] * planned.fillna(seen).clip(lower=seen)).astype(int)
+    table["mixed"] = groups["versions"].nunique() > 1
     table["uses_labels"] = groups["uses_labels"].any()
     table["mark"] = _marks(table)
     table["time_limits"] = _time_limits(frame, table.index)
@@ -85,6 +90,19 @@ def _time_limits(frame: pd.DataFrame, cells: pd.Index) -> list[tuple[float, ...]
     return [limits.get(cell, ()) for cell in cells]
 
 
+def of_fewer_splits(cells: pd.DataFrame) -> pd.Series:
+    """Tell which cells have a value from fewer of their splits than another of their data set.
+
+    Such a mean is not to be ranked among the others.
+    """
+    return _behind((cells["n_ok"] / cells["n_expected"]).where(cells["mark"] == ""))
+
+
+def _behind(share: pd.Series) -> pd.Series:
+    line = [name for name in CELL[:-1] if name in share.index.names]
+    return share < share.groupby(level=line).transform("max") - 1e-9
+
+
 def mark_meanings(cells: pd.DataFrame) -> dict[str, str]:
     """Return what each mark of a table of these cells means, NA with its time limit."""
     limits = {limit for own in cells["time_limits"] for limit in own}
@@ -97,17 +115,20 @@ def _cell_order(key: tuple[str, str, str, str]) -> tuple[object, ...]:
 
 
 def fully_run(grid: pd.DataFrame) -> list[str]:
-    """Return the algorithms that were run on every data set, whatever came of it.
+    """Return the algorithms that were run on every data set and split, whatever came of it.
 
     Averages and ranks over common data sets are for these: that a variant was tried on one data
-    set only must not take the others out of the comparison. All, if none was run on every one.
+    set or split only must not take the others out of the comparison. All, if none was run on every
+    one.
 
     Parameters
     ----------
     grid : DataFrame
         Cells of one protocol and setting, indexed by dataset and label.
     """
-    counts = grid.groupby(level="label").size()
+    # Where a split exceeds the time limit the others are not tried.
+    tried = (grid["n_experiments"] / grid["n_expected"]).where(grid["mark"] == "", 1.0)
+    counts = (~_behind(tried)).groupby(level="label").sum()
     everywhere = counts[counts == len(grid.index.unique("dataset"))]
     return [str(label) for label in (everywhere if len(everywhere) else counts).index]
 

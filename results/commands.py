@@ -27,11 +27,12 @@ def _load(options: argparse.Namespace, output: Output) -> Experiments:
 
 
 def _missing(experiments: Experiments, output: Output) -> None:
-    """Say which cells of the grid that the records span are missing or incomplete."""
+    """Say which cells of the grid that the records span are missing, incomplete or unpaired."""
     from results.aggregate import make_cells
-    from results.status import missing_remarks
+    from results.status import missing_remarks, unpaired_remarks
 
-    output.remarks += missing_remarks(make_cells(experiments.frame))
+    cells = make_cells(experiments.frame)
+    output.remarks += [*missing_remarks(cells), *unpaired_remarks(cells)]
 
 
 def tables(options: argparse.Namespace, output: Output) -> None:

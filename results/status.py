@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import product
+from typing import Any
 
 import pandas as pd
 from rich.text import Text
@@ -42,10 +43,23 @@ def missing_remarks(cells: pd.DataFrame) -> list[str]:
 
 
 def incomplete_remarks(cells: pd.DataFrame) -> list[str]:
-    """Say which cells have a value from fewer splits than planned."""
+    """Say which cells have a value from fewer splits than the protocol has."""
     groups = cells.groupby(level="protocol", sort=False)
     parts = [_incomplete(str(name), part.droplevel("protocol")) for name, part in groups]
     return [remark for part in parts for remark in part]
+
+
+def unpaired_remarks(cells: pd.DataFrame) -> list[str]:
+    """Say which algorithms were run with other seeds, and so on other splits, than others."""
+    found: dict[str, list[str]] = {}
+    for place, part in cells.groupby(level=["protocol", "setting", "dataset"], sort=False):
+        protocol, setting, dataset = place
+        usual = part["seeds"].value_counts(sort=False).idxmax()
+        for label, seeds in zip(part.index.get_level_values("label"), part["seeds"], strict=True):
+            if seeds != usual:
+                where = f"{protocol}, {label}, {setting}: seed {seeds}, others {usual}"
+                found.setdefault(where, []).append(str(dataset))
+    return [f"not on the same splits ({at}): {', '.join(names)}" for at, names in found.items()]
 
 
 def _incomplete(protocol: str, grid: pd.DataFrame) -> list[str]:
@@ -55,7 +69,7 @@ def _incomplete(protocol: str, grid: pd.DataFrame) -> list[str]:
     for (setting, dataset, label), row in zip(
         partial.index, partial.to_dict("records"), strict=True
     ):
-        done = f"{row['n_ok']} of {row['n_expected']} splits{_failures(row)}"
+        done = f"{row['n_ok']} of {row['n_expected']} splits{failed_in_words(row)}"
         short.setdefault(f"{label}, {setting}: {done}", []).append(dataset)
     return [
         f"incomplete ({protocol}, {where}): {_listed(names, datasets)}"
@@ -73,7 +87,8 @@ def _listed(names: list[str], everything: list[str]) -> str:
     return "every data set" if len(names) == len(everything) else ", ".join(names)
 
 
-def _failures(row: dict) -> str:
+def failed_in_words(row: Mapping[Hashable, Any]) -> str:
+    """Return how many experiments of a cell failed, in brackets; empty if none did."""
     failed = [
         f"{row[f'n_{status}']} {status}"
         for status in STATUSES

@@ -22,13 +22,19 @@ PAPER_ALGORITHMS: Final = {
     "rfc": "RFC",
 }
 
+#: The forms of one class, which bear its name.
+FORMS: Final = {
+    "oneclassrf": "the form that the paper's tables were made with",
+    "oneclassrf_text": "the form of the paper's text, the defaults of the class",
+}
+
 #: Their training times hold the test times too, as in the paper.
 TRANSDUCTIVE: Final = frozenset({"orca", "rfc"})
 
 SETTINGS: Final = {"novelty": "novelty detection", "outlier": "outlier detection"}
 
 PARTIAL: Final = "†"
-PARTIAL_MEANING: Final = "fewer splits than planned"
+PARTIAL_MEANING: Final = "fewer splits than the protocol has"
 LABELLED: Final = "‡"
 LABELLED_MEANING: Final = "was given the labels of the training points"
 

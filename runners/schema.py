@@ -22,6 +22,7 @@ from datasets.sources.kinds import SOURCES
 from datasets.strict import Invalid, Strict, check, suggestion
 from results.metrics import METRICS
 from results.records.record import targets
+from results.records.splits import USUAL_SPLITS, splits_of
 from runners.detectors import DetectorError, constructor_of
 from runners.own_code import own_code
 
@@ -146,8 +147,6 @@ class Configuration(Strict):
         return self
 
 
-#: How many splits a cell has where neither the command line nor the protocol says so.
-_N_SPLITS = 10
 #: What a cell is made of.
 GROUPS = ("dataset", "algorithm", "setting", "protocol")
 #: What `dataset=custom` takes from the group `data`, and `algorithm=pyod` from the root.
@@ -189,10 +188,10 @@ def checked(resolved: Mapping[str, Any], own: Collection[str] = ()) -> Plain:
             mistakes += (f"{group} must be a group of keys, got {resolved.get(group)!r}",)
     if mistakes or protocol is None:
         raise Invalid("\n".join(mistakes))
-    n_splits = resolved["n_splits"]
+    described, n_splits = protocol.described(), resolved["n_splits"]
     if n_splits is None:
-        n_splits = len(protocol.seeds) if protocol.seeds is not None else _N_SPLITS
-    return {**resolved, "protocol": protocol.described(), "n_splits": n_splits}
+        n_splits = splits_of(described) or USUAL_SPLITS
+    return {**resolved, "protocol": described, "n_splits": n_splits}
 
 
 def _frozen(value: Any) -> bytes:

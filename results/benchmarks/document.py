@@ -22,7 +22,7 @@ from results.provenance import tabulate
 from results.published.publication import Publication
 from results.records.frame import Experiments
 from results.reproduction.comparison import compare
-from results.reproduction.comparison_output import sections
+from results.reproduction.comparison_output import NOT_JUDGED_TITLE, sections
 from results.reproduction.document import marked, update
 from results.tables.text import markdown
 
@@ -126,7 +126,7 @@ def _comparison(cells: pd.DataFrame, publication: Publication) -> str:
     if cells.empty:
         return ""
     lines = []
-    counts, differing, gaps = sections(compare(cells, publication), publication)
+    counts, differing, *gaps = sections(compare(cells, publication), publication)
     _, sentences, rows = counts
     lines += [markdown(*rows) if rows else "", "", *(f"- {text}" for text in sentences), ""]
     _, notes, rows = differing
@@ -138,10 +138,12 @@ def _comparison(cells: pd.DataFrame, publication: Publication) -> str:
             *(f"{note}\n" for note in notes),
             "</details>\n",
         ]
-    _, texts, _ = gaps
-    # The document has a section per setting.
-    texts = [text for text in texts if not text.startswith("Settings of which")]
-    return "\n".join([*lines, *(f"- {text}" for text in texts)])
+    for title, texts, _ in gaps:
+        # The document has a section per setting.
+        kept = [text for text in texts if not text.startswith("Settings of which")]
+        lead = f"{title}: " if title == NOT_JUDGED_TITLE else ""
+        lines += [f"- {lead}{text}" for text in kept]
+    return "\n".join(lines)
 
 
 def _runs(frame: pd.DataFrame) -> str:

@@ -33,7 +33,7 @@ def duels(cells: pd.DataFrame) -> pd.DataFrame:
     for (protocol, setting), part in cells.groupby(level=["protocol", "setting"], sort=True):
         for form in FORMS:
             for metric in JUDGED_BY:
-                both = matrix(part, metric).reindex(columns=[REFERENCE, form]).dropna()
+                both = pair(part, metric, form).dropna()
                 if len(both) < 2:
                     continue
                 first, own = summarise(both, REFERENCE, metric).to_dict("records")
@@ -43,6 +43,13 @@ def duels(cells: pd.DataFrame) -> pd.DataFrame:
     if len(table):
         table["p_holm"] = holm(table["p"].to_numpy(dtype=float))
     return table
+
+
+def pair(cells: pd.DataFrame, metric: str, form: str) -> pd.DataFrame:
+    """Return data sets x isolation forest and a form of OneClassRF, of one protocol and setting."""
+    names = [REFERENCE, form]
+    own = cells[cells.index.get_level_values("label").isin(names)]
+    return matrix(own, metric).reindex(columns=names)
 
 
 def duels_markdown(table: pd.DataFrame) -> str:

@@ -6,7 +6,7 @@ import pandas as pd
 
 from results.metrics import METRICS
 from results.published.publication import Publication
-from results.reproduction.comparison import compare
+from results.reproduction.comparison import NOT_JUDGED, compare
 from results.tables.text import markdown
 from results.vocabulary import display_name
 
@@ -18,6 +18,7 @@ def exact_markdown(cells: pd.DataFrame, publication: Publication, setting: str) 
         table["as_run"]
         & (table["setting"] == setting)
         & table["ours"].notna()
+        & (table["verdict"] != NOT_JUDGED)
         & (table["published_std"] == 0)
     ]
     rows = []

@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 from results.ablations.effects import JUDGED_BY
-from results.benchmarks.duels import FORMS, REFERENCE
+from results.benchmarks.duels import FORMS, REFERENCE, pair
 from results.figures.style import COLOURS, MARKERS, logarithmic, new_figure, styled
 from results.metrics import METRICS
-from results.statistics.rank_tests import ALPHA, holm, matrix
+from results.statistics.rank_tests import ALPHA, holm
 from results.tables.text import markdown
 from results.vocabulary import SETTINGS, format_difference, format_number
 
@@ -42,7 +42,7 @@ def gains(cells: pd.DataFrame, traits: pd.DataFrame, metric: str) -> dict[str, p
     """
     found = {}
     for (protocol, setting), part in cells.groupby(level=["protocol", "setting"], sort=True):
-        values = matrix(part, metric).reindex(columns=[FORMS[0], REFERENCE]).dropna()
+        values = pair(part, metric, FORMS[0]).dropna()
         values = values[values.index.isin(traits.index)]
         if len(values) >= 10:
             name = f"{protocol}, {SETTINGS[str(setting)]}"

@@ -12,6 +12,7 @@ from results.aggregate import in_order
 from results.figures.style import in_legend, looks, new_figure, styled
 from results.metrics import METRICS, PAPER_METRICS
 from results.published import paper
+from results.reproduction.comparison import NOT_JUDGED
 from results.vocabulary import SETTINGS, display_name
 
 #: Differences above this are named although the spread may cover them.
@@ -52,7 +53,7 @@ def _name_farthest(axis: Axes, part: pd.DataFrame, n_named: int) -> None:
 
 
 def comparison_scatter(table: pd.DataFrame, *, n_named: int = 6) -> Figure:
-    """Draw every value that both have; the band is the tolerance of a verdict.
+    """Draw every value that both have, if it is judged; the band is the tolerance of a verdict.
 
     Parameters
     ----------
@@ -63,7 +64,8 @@ def comparison_scatter(table: pd.DataFrame, *, n_named: int = 6) -> Figure:
     n_named : int
         The cells farthest from their published value are named.
     """
-    rows = table[table["as_run"] & table["difference"].notna()]
+    judged = table["difference"].notna() & (table["verdict"] != NOT_JUDGED)
+    rows = table[table["as_run"] & judged]
     labels = in_order(rows["algorithm"])
     look = looks(labels)
     tolerance = paper.publication().description.tolerance.absolute

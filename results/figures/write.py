@@ -16,9 +16,11 @@ from results.figures.scatter import comparison_scatter
 from results.figures.style import looks, render
 from results.metrics import METRICS
 from results.output import Output
+from results.published import paper
 from results.records.files import safe_name
 from results.records.frame import Experiments
-from results.reproduction.comparison import compare
+from results.reproduction.comparison import NOT_JUDGED, compare
+from results.reproduction.runs import comparable
 from results.statistics.write import sections
 from results.tables.write import slices
 from results.vocabulary import display_name
@@ -41,8 +43,9 @@ def draw_all(experiments: Experiments) -> Iterator[Drawn]:
     cells = make_cells(frame)
     labels = in_order(frame["label"], experiments.selection.algorithms)
     look = looks(labels)
-    comparison = compare(cells)
-    if len(comparison) and comparison["difference"].notna().any():
+    comparison = compare(make_cells(comparable(frame, paper.publication())[0]))
+    judged = comparison["difference"].notna() & (comparison["verdict"] != NOT_JUDGED)
+    if judged.any():
         yield Drawn(
             "comparison",
             "comparison",
@@ -128,7 +131,7 @@ def write_figures(experiments: Experiments, output: Output) -> None:
             output.write(f"figures/{drawn.name}.{kind}", render(drawn.figure, kind))
     output.remarks += experiments.remarks
     for group, reason in (
-        ("comparison", "no cell of the paper's protocol has a value to compare"),
+        ("comparison", "no whole cell of the paper's protocol has a value to compare"),
         ("ranks", "no three algorithms share two data sets"),
         ("curves", "the records hold no curves"),
     ):

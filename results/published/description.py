@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -45,10 +45,23 @@ class Columns(_Strict):
 
 
 class Run(_Strict):
-    """The setting and the protocol of the runs that may stand beside the printed values."""
+    """The setting and the protocol of the runs that may stand beside the printed values.
+
+    Attributes
+    ----------
+    setting, protocol : str
+    splits : int or None
+        How many splits a printed value is a mean over. None: as many as the protocol has.
+    """
 
     setting: Annotated[str, AfterValidator(lambda name: _one_of(name, SETTINGS, "setting"))]
     protocol: Name
+    splits: Annotated[int, Field(ge=1)] | None = None
+
+    def splits_of(self, cell: Mapping[Hashable, Any]) -> int:
+        """Return how many splits a cell must have finished to stand beside a printed value."""
+        expected = int(cell["n_expected"])
+        return expected if self.splits is None else self.splits * int(cell["n_seeds"])
 
 
 class Tolerance(_Strict):
@@ -79,6 +92,14 @@ def _one_of(name: str, known: Iterable[str], what: str) -> str:
     if name not in known:
         raise ValueError(f"there is no {what} {name!r}{hint(name, known)}")
     return name
+
+
+def _different(key: str, ours: Mapping[str, str | None]) -> None:
+    """Refuse a name of ours that stands beside two printed ones."""
+    first: dict[str, str] = {}
+    for printed, name in ours.items():
+        if name is not None and (other := first.setdefault(name, printed)) != printed:
+            raise ValueError(f"{key}: {other!r} and {printed!r} are both {name!r}")
 
 
 def _known_metrics(value: dict[str, Any]) -> dict[str, Any]:
@@ -166,6 +187,7 @@ class Description(_Strict):
                         f"algorithms.{column}: there is no setting {setting!r}"
                         f"{hint(setting, ['*', *self.settings])}"
                     )
+        self._refuse_twice()
         # Numbers are not exact in binary: half a unit is allowed as it is written.
         rounding = 0.5 * 10.0**-self.digits
         for tolerance in (self.tolerance, *self.tolerances.values()):
@@ -180,6 +202,16 @@ class Description(_Strict):
                     "tolerance: spread_of is 'published', and no metric has a column of spreads"
                 )
         return self
+
+    def _refuse_twice(self) -> None:
+        """Refuse what is beside two printed names: one of the two would be the other's."""
+        if self.datasets != "same":
+            _different("datasets", self.datasets)
+        for setting in self.settings:
+            made_by = {column: self.algorithms_of(column, setting) for column in self.algorithms}
+            _different(
+                "algorithms", {c: names[0] if names else None for c, names in made_by.items()}
+            )
 
     @property
     def factor(self) -> float:

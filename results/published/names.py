@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -26,12 +26,24 @@ class Names:
     """
 
     def __init__(self, group: str, roots: Sequence[Path], more: Iterable[str] = ()):
-        files = [file for root in roots for file in sorted((root / group).glob("*.yaml"))]
-        found = {name for file in files for name in _names_in(file, file.stat().st_mtime_ns)}
-        self.known = sorted(found | set(more))
+        self.known = sorted(set(files_of(group, roots)) | set(more))
 
     def __contains__(self, name: str) -> bool:
         return any(name == known or fnmatchcase(name, known) for known in self.known)
+
+
+def files_of(group: str, roots: Sequence[Path]) -> dict[str, Path]:
+    """Return the files that configure the names, and patterns for names, of a group."""
+    files = [file for root in roots for file in sorted((root / group).glob("*.yaml"))]
+    return {
+        name: file for file in reversed(files) for name in _names_in(file, file.stat().st_mtime_ns)
+    }
+
+
+def file_of(name: str, files: Mapping[str, Path]) -> Path | None:
+    """Return the file that configures a name; None if there is none."""
+    fitting = (file for known, file in files.items() if fnmatchcase(name, known))
+    return files.get(name) or next(fitting, None)
 
 
 @functools.cache  # hundreds of files, and a command may load several publications

@@ -15,6 +15,7 @@ from results.metrics import METRICS, USUAL_METRICS
 from results.records.ambiguity import drop_superseded, mixed_versions, tell_apart
 from results.records.opening import Search, Selection, left_out, matches, open_records
 from results.records.record import Record, targets
+from results.records.splits import splits_of
 
 #: What names an experiment to a reader; two records must not share all of it.
 COORDINATES = ["dataset", "label", "setting", "protocol", "seed", "split"]
@@ -115,6 +116,7 @@ def _row(record: Record) -> dict[str, Any]:
         "uses_labels": record.uses_labels,
         "reason": record.reason,
         "n_splits": config.get("n_splits"),
+        "protocol_splits": splits_of(protocol) if isinstance(protocol, dict) else None,
         "timeout": record.limits.get("timeout"),
         "shown_metrics": tuple(protocol.get("metrics", ())) if isinstance(protocol, dict) else (),
         "content": record.provenance.get("content"),

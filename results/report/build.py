@@ -17,13 +17,15 @@ from results.figures.style import render
 from results.figures.write import draw_all
 from results.output import Output
 from results.provenance import tabulate, warnings_of
+from results.published import paper
 from results.records.frame import Experiments
 from results.report.html_table import HtmlTable, from_rows, from_table
-from results.reproduction.comparison import compare, verdict_meanings
+from results.reproduction.comparison import NOT_RUN, compare, verdict_meanings
 from results.reproduction.comparison_output import headline, printed_rows, summary_rows
 from results.reproduction.departures import effects, missing
 from results.reproduction.departures_output import CAPTION, COLUMNS, NOTE, rows_of
 from results.reproduction.replay import replay_tables
+from results.reproduction.runs import comparable
 from results.statistics.rank_tests import win_tie_loss
 from results.statistics.write import (
     Section,
@@ -79,7 +81,8 @@ def build_report(experiments: Experiments) -> str:
 def _context(experiments: Experiments) -> dict[str, Any]:
     frame = experiments.frame
     cells = make_cells(frame)
-    comparison = compare(cells)
+    shown, changed = comparable(frame, paper.publication())
+    comparison = compare(make_cells(shown))
     found = effects(frame, cells)
     provenance = tabulate(frame)
     images: dict[str, list[Image]] = {}
@@ -97,7 +100,7 @@ def _context(experiments: Experiments) -> dict[str, Any]:
     return {
         "facts": _facts(frame, cells),
         "headline": headline(comparison) if len(comparison) else [],
-        "remarks": [*experiments.remarks, *missing_remarks(cells)],
+        "remarks": [*experiments.remarks, *changed, *missing_remarks(cells)],
         "options": _protocol_options(frame),
         "tables": [
             from_table(table) for table in build_tables(experiments, TableOptions(std=False))
@@ -166,7 +169,7 @@ def _table1(cells: pd.DataFrame) -> HtmlTable:
 def _comparisons(comparison: pd.DataFrame) -> list[HtmlTable]:
     if comparison.empty:
         return []
-    ran = comparison[comparison["verdict"] != "not run"]
+    ran = comparison[comparison["verdict"] != NOT_RUN]
     return [
         from_rows(SETTINGS[str(setting)].capitalize(), *printed_rows(part))
         for setting, part in ran.groupby("setting", sort=False)

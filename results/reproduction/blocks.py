@@ -14,7 +14,13 @@ from results.provenance import tabulate, warnings_of
 from results.published import paper
 from results.published.reasons import UNEXPLAINED, Reason, reason_for
 from results.records.frame import Experiments
-from results.reproduction.comparison import compare, explain, only_by_spread
+from results.reproduction.comparison import (
+    NOT_JUDGED,
+    compare,
+    explain,
+    not_judged,
+    only_by_spread,
+)
 from results.reproduction.comparison_output import with_reasons
 from results.reproduction.conclusions import conclusions_table
 from results.reproduction.criterion import criterion_block
@@ -25,13 +31,14 @@ from results.reproduction.forest_seeds import seeds_block
 from results.reproduction.ranks import FIELDS, block_of_tests, rankings
 from results.reproduction.repeats import repeats_block
 from results.reproduction.replay import readme_block, replay_block
+from results.reproduction.runs import comparable
 from results.reproduction.standings_block import standings_block
 from results.reproduction.subsets import subsets_table
 from results.status import failures, missing_remarks
 from results.tables.model import TableOptions
 from results.tables.text import markdown, table_to_markdown
 from results.tables.write import build_tables
-from results.vocabulary import format_number
+from results.vocabulary import PARTIAL, format_number
 
 _NOTHING = "Nothing to show: the records hold no such experiments."
 #: Differences above this are listed although two standard deviations cover them.
@@ -46,7 +53,8 @@ def make_blocks(
     replayed = make_cells(experiments.frame[is_replayed])
     experiments = replace(experiments, frame=experiments.frame[~is_replayed])
     cells = make_cells(experiments.frame)
-    table = compare(cells)
+    shown, remarks = comparable(experiments.frame, paper.publication())
+    table = compare(make_cells(shown))
     explained, unused = explain(table, reasons) if len(table) else ([], [])
     makers: dict[str, Callable[[], str]] = {
         "replay": lambda: replay_block(replayed),
@@ -70,7 +78,7 @@ def make_blocks(
         "standings": lambda: standings_block(cells),
         "conclusions": lambda: conclusions_table(cells) or _NOTHING,
     }
-    remarks = [
+    remarks += [
         f"reasons.csv: not needed any more: {r.setting}, {r.dataset}, {r.algorithm}, {r.metric}"
         for r in unused
     ]
@@ -91,6 +99,8 @@ def _summary(table: pd.DataFrame, explained: list[tuple[dict, str]], reasons: li
         f"- {len(large)} more differ by over {_LARGE:g} and are covered only by the spread; "
         f"unexplained: {_count_open(large)}."
     )
+    if short := not_judged(table):
+        lines.append(f"- {len(short)} cells are not judged: fewer splits, or several versions.")
     return "\n".join(lines)
 
 
@@ -184,13 +194,15 @@ def _legend(rows: pd.DataFrame) -> str:
         entries.append("NA: not finished within the time limit")
     if "--" in marks:
         entries.append("--: not run")
+    if (rows["verdict"] == NOT_JUDGED).any():
+        entries.append(f"{PARTIAL}: not judged, fewer splits than published, or several versions")
     return f"{'; '.join(entries)}." if entries else ""
 
 
 def _beside(row: dict) -> str:
     ours = format_number(row["ours"], 3) or row["mark"]
     theirs = format_number(row["published"], 3) or "NA"
-    text = f"{ours} ({theirs})"
+    text = f"{ours}{PARTIAL if row['verdict'] == NOT_JUDGED else ''} ({theirs})"
     return f"**{text}**" if row["verdict"] == "differs" else text
 
 

@@ -9,12 +9,14 @@ from typing import Any
 import pandas as pd
 
 from results.published import paper
-from results.published.description import Tolerance
+from results.published.description import Run, Tolerance
 from results.published.publication import Publication
 from results.published.reasons import Reason, first_reason, reason_for
 from results.records.statuses import MISSING
+from results.status import failed_in_words
 
-VERDICTS = ("reproduced", "differs", "paper NA", "ours NA", "both NA", "not run")
+NOT_JUDGED, NOT_RUN = "not judged", "not run"
+VERDICTS = ("reproduced", "differs", "paper NA", "ours NA", "both NA", NOT_JUDGED, NOT_RUN)
 #: What a comparison is written with; a column `published_std` follows where spreads are printed.
 COLUMNS = [
     "setting",
@@ -28,6 +30,7 @@ COLUMNS = [
     "ours",
     "std",
     "n_ok",
+    "n_splits",
     "mark",
     "difference",
     "verdict",
@@ -51,11 +54,14 @@ def compare(cells: pd.DataFrame, publication: Publication | None = None) -> pd.D
     -------
     DataFrame
         In the order of the publication; one row per value and algorithm: :data:`COLUMNS`,
-        ``published_std`` and ``within`` (the difference is within the absolute tolerance). Setting,
-        column and data set are printed names, algorithm and metric ours. ``published``, ``ours``,
-        ``std`` and ``difference`` (ours - published) are in the printed scale. Algorithms that do
-        not repeat how the column was made (``as_run`` false) are listed only if they were run.
-        Settings of which no cell was run, and data sets that are not here, are left out.
+        ``published_std``, ``within`` (judged, and within the absolute tolerance), ``why`` a value
+        is not judged, and whether experiments ``failed``. ``n_splits``: how many splits the printed
+        value is a mean over; one of ours over fewer, or over splits of several versions, is not
+        judged. Setting, column and data set are printed names, algorithm and metric ours.
+        ``published``, ``ours``, ``std`` and ``difference`` (ours - published) are in the printed
+        scale. Algorithms that do not repeat how the column was made (``as_run`` false) are listed
+        only if they were run. Settings of which no cell was run, and data sets that are not here,
+        are left out.
     """
     publication = publication or paper.publication()
     ours = dict(zip(cells.index, cells.to_dict("records"), strict=True))
@@ -78,7 +84,14 @@ def compare(cells: pd.DataFrame, publication: Publication | None = None) -> pd.D
                 continue
             names = {"algorithm": algorithm, "as_run": i == 0}
             rows += [_row(value | names, cell, publication) for value in printed]
-    return pd.DataFrame(rows, columns=[*COLUMNS, "published_std", "within"])
+    return pd.DataFrame(rows, columns=[*COLUMNS, "published_std", "within", "why", "failed"])
+
+
+def why_not_judged(cell: Mapping[Hashable, Any], run: Run) -> str:
+    """Return why a mean of ours does not stand beside a printed one; empty if it does."""
+    if cell["n_ok"] < run.splits_of(cell):
+        return f"{cell['n_ok']} of {run.splits_of(cell)} splits{failed_in_words(cell)}"
+    return "splits of several versions" if cell["mixed"] else ""
 
 
 def _row(
@@ -90,6 +103,8 @@ def _row(
     ours = factor * float(cell[metric]) if cell else math.nan
     std = factor * float(cell[f"{metric}_std"]) if cell else math.nan
     allowed = tolerance.allowed(std, value["spread"])
+    run = publication.description.settings[value["setting"]]
+    why = "" if cell is None or math.isnan(ours) else why_not_judged(cell, run)
     return {
         **{name: value[name] for name in ("setting", "column", "algorithm", "as_run", "dataset")},
         "uses_labels": bool(cell["uses_labels"]) if cell else False,
@@ -98,17 +113,29 @@ def _row(
         "ours": ours,
         "std": std,
         "n_ok": int(cell["n_ok"]) if cell else 0,
+        "n_splits": run.splits_of(cell) if cell else run.splits,
         # A cell may have finished without having recorded this metric.
         "mark": (cell["mark"] if cell else "") or (MISSING if math.isnan(ours) else ""),
         "difference": ours - theirs,
-        "verdict": verdict(theirs, ours, allowed, ran=cell is not None),
+        "verdict": NOT_JUDGED if why else verdict(theirs, ours, allowed, ran=cell is not None),
         "published_std": value["spread"],
-        "within": abs(ours - theirs) <= tolerance.absolute + _NOISE,
+        "within": not why and abs(ours - theirs) <= tolerance.absolute + _NOISE,
+        "why": why,
+        "failed": bool(cell and cell["n_experiments"] > cell["n_ok"]),
     }
 
 
 def verdict(published: float, ours: float, allowed: float, *, ran: bool = True) -> str:
-    """Return one of :data:`VERDICTS`, given the largest difference that counts as none.
+    """Return one of :data:`VERDICTS` on two means over as many splits.
+
+    Parameters
+    ----------
+    published, ours : float
+        NaN for NA.
+    allowed : float
+        The largest difference that counts as none.
+    ran : bool
+        Whether there is one of ours.
 
     Examples
     --------
@@ -116,7 +143,7 @@ def verdict(published: float, ours: float, allowed: float, *, ran: bool = True) 
     ('reproduced', 'differs')
     """
     if not ran:
-        return "not run"
+        return NOT_RUN
     if math.isnan(published):
         return "both NA" if math.isnan(ours) else "paper NA"
     if math.isnan(ours):
@@ -160,7 +187,8 @@ def verdict_meanings(publication: Publication | None = None) -> dict[str, str]:
         "paper NA": "a value here, NA in the paper",
         "ours NA": "NA here or failed, a value in the paper",
         "both NA": "no value in either",
-        "not run": "no experiment here",
+        NOT_JUDGED: "ours is over fewer splits, or over splits of several versions of a package",
+        NOT_RUN: "no experiment here",
     }
 
 
@@ -184,7 +212,8 @@ def summarise(table: pd.DataFrame) -> pd.DataFrame:
     counts["share"] = counts["reproduced"] / counts["computed"].where(counts["computed"] > 0)
     counts["within"] = groups["within"].sum().astype(int)
     for key, part in groups:
-        sizes = part.set_index("dataset")["difference"].abs().dropna()
+        judged = part[part["verdict"] != NOT_JUDGED]
+        sizes = judged.set_index("dataset")["difference"].abs().dropna()
         worst = str(sizes.idxmax()) if len(sizes) else ""
         differences = part.loc[part["dataset"] == worst, "difference"]
         counts.loc[key, "worst"] = worst
@@ -192,6 +221,12 @@ def summarise(table: pd.DataFrame) -> pd.DataFrame:
     marked = set(as_run.loc[as_run["uses_labels"], "algorithm"])
     counts = counts.reset_index()
     return counts.assign(uses_labels=counts["algorithm"].isin(marked))
+
+
+def not_judged(table: pd.DataFrame) -> list[dict[Hashable, Any]]:
+    """Return the rows that are not judged, one for each cell."""
+    cell = ["setting", "dataset", "column", "algorithm"]
+    return table[table["verdict"] == NOT_JUDGED].drop_duplicates(cell).to_dict("records")
 
 
 def overall(table: pd.DataFrame, metric: str) -> tuple[int, int]:
@@ -220,13 +255,14 @@ def explain(
     explained : list of (row, reason)
         The largest differences first.
     unused : list of Reason
-        Reasons that no differing value needs any more.
+        Reasons that no value needs any more that differs or is not judged.
     """
     rows = table[table["as_run"] & table["verdict"].isin(["differs", "ours NA", "paper NA"])]
     order = rows["difference"].abs().sort_values(ascending=False, kind="stable").index
     differing = rows.loc[order].to_dict("records")
     wide = only_by_spread(table).to_dict("records")
     used = {first_reason(row, reasons) for row in differing}
-    used |= {reason for reason in reasons if any(reason.fits(row) for row in wide)}
+    seen = [*wide, *not_judged(table)]
+    used |= {reason for reason in reasons if any(reason.fits(row) for row in seen)}
     explained = [(row, reason_for(row, reasons)) for row in differing]
     return explained, [reason for reason in reasons if reason not in used]

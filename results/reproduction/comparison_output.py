@@ -14,24 +14,26 @@ from results.metrics import METRICS
 from results.output import Output, csv_text
 from results.published import paper
 from results.published.publication import Publication
-from results.published.reasons import UNEXPLAINED
+from results.published.reasons import UNEXPLAINED, reason_for
 from results.records.files import safe_name
 from results.records.frame import Experiments
 from results.records.statuses import NA
 from results.reproduction.comparison import (
     COLUMNS,
+    NOT_JUDGED,
+    NOT_RUN,
     VERDICTS,
     bound_in_words,
     compare,
     explain,
+    not_judged,
     only_by_spread,
     overall,
     summarise,
     verdict_meanings,
 )
 from results.reproduction.runs import check_runs, not_run
-from results.status import incomplete_remarks
-from results.tables.text import markdown, print_columns
+from results.tables.text import markdown, print_columns, without_zeros
 from results.vocabulary import (
     LABELLED,
     LABELLED_MEANING,
@@ -41,6 +43,9 @@ from results.vocabulary import (
 )
 
 _STYLES = {"reproduced": "green", "differs": "red"}
+#: Counted where there are some.
+_GAPS = (NOT_JUDGED, NOT_RUN)
+NOT_JUDGED_TITLE = "What is not judged"
 _DIFFERENCE = ["data set", "algorithm", "setting", "metric", "published", "ours", "spread", "diff"]
 
 
@@ -67,7 +72,7 @@ def write_comparison(
     if every_cell:
         for setting, part in table.groupby("setting", sort=False):
             output.console.print(Text(f"\n{_heading(str(setting), publication)}", style="bold"))
-            ran = part[part["verdict"] != "not run"]
+            ran = part[part["verdict"] != NOT_RUN]
             columns, rows = printed_rows(ran, publication)
             print_columns(
                 output.console,
@@ -80,9 +85,6 @@ def write_comparison(
             print_columns(output.console, *rows_of)
         for text in texts:
             output.console.print(Text(text))
-    level = cells.index.get_level_values
-    made_with = {run.protocol for run in publication.description.settings.values()}
-    output.remarks += incomplete_remarks(cells[level("protocol").isin(made_with)])
     output.remarks += unused_remarks(table, publication)
     spreads = ["published_std"] if table["published_std"].notna().any() else []
     csv = csv_text(table[[*COLUMNS, *spreads]])
@@ -96,6 +98,7 @@ def sections(
     table: pd.DataFrame, publication: Publication
 ) -> list[tuple[str, list[str], tuple[list[str], list[list[str]]] | None]]:
     """Return titles with the sentences and the table below each: counts, differences, gaps."""
+    short = _not_judged_lines(table, publication)
     explained, _ = explain(table, publication.reasons)
     body, notes = with_reasons(explained, publication.description.digits, _digits(publication))
     gaps = not_run(table, publication)
@@ -105,13 +108,27 @@ def sections(
     return [
         ("Counts", counted, judged_rows(table, publication)),
         ("What differs", notes if explained else ["Nothing."], body if explained else None),
+        *([(NOT_JUDGED_TITLE, short, None)] if short else []),
         ("What was not run", gaps or ["Nothing."], None),
     ]
 
 
+def _not_judged_lines(table: pd.DataFrame, publication: Publication) -> list[str]:
+    """Say which values are not judged and why, the data sets of one algorithm together."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in not_judged(table):
+        where = f"{display_name(row['algorithm'])} ({row['setting']}, {row['why']})"
+        # What was not run needs no other reason.
+        wanted = row["as_run"] and row["failed"]
+        reason = reason_for(row, publication.reasons) if wanted else UNEXPLAINED
+        note = "" if reason == UNEXPLAINED else f" {reason}"
+        found.setdefault((where, note), []).append(row["dataset"])
+    return [f"{where}: {', '.join(names)}.{note}" for (where, note), names in found.items()]
+
+
 def unused_remarks(table: pd.DataFrame, publication: Publication) -> list[str]:
     """Name the reasons that no difference needs, of settings and cells that were run."""
-    computed = table[~table["verdict"].isin(["not run", "both NA"])].to_dict("records")
+    computed = table[~table["verdict"].isin([NOT_RUN, "both NA"])].to_dict("records")
     _, unused = explain(table, publication.reasons)
     return [
         f"reasons.csv: not needed any more: {r.setting}, {r.dataset}, {r.algorithm}, {r.metric}"
@@ -151,17 +168,17 @@ def summary_rows(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
         ]
         for row in summary.to_dict("records")
     ]
-    return ["algorithm", "setting", "metric", *VERDICTS], rows
+    return without_zeros(["algorithm", "setting", "metric", *VERDICTS], rows, _GAPS)
 
 
 def judged_rows(table: pd.DataFrame, publication: Publication) -> tuple[list[str], list[list[str]]]:
     """Return headings and rows: per algorithm, how many values are reproduced, and the worst."""
     headings = ["algorithm", "setting", "metric", "computed", "reproduced", "within absolute"]
-    headings += ["differs", "NA on one side", "not run", "worst", "diff"]
+    headings += ["differs", "NA on one side", NOT_JUDGED, NOT_RUN, "worst", "diff"]
     rows = []
     for row in summarise(table).to_dict("records"):
         numbers = [row["computed"], row["reproduced"], row["within"], row["differs"]]
-        numbers += [row["paper NA"] + row["ours NA"], row["not run"]]
+        numbers += [row["paper NA"] + row["ours NA"], row[NOT_JUDGED], row[NOT_RUN]]
         rows.append(
             [
                 display_name(row["algorithm"]) + (LABELLED if row["uses_labels"] else ""),
@@ -172,7 +189,7 @@ def judged_rows(table: pd.DataFrame, publication: Publication) -> tuple[list[str
                 signed(row["worst_difference"], _digits(publication)),
             ]
         )
-    return headings, rows
+    return without_zeros(headings, rows, _GAPS)
 
 
 def with_reasons(
@@ -239,7 +256,7 @@ def _texts(row: Mapping[Hashable, Any], publication: Publication) -> list[str]:
         format_number(row["ours"], digits) or str(row["mark"]),
         format_number(row["std"], digits),
         signed(float(row["difference"]), _digits(publication)),
-        str(row["verdict"]),
+        str(row["verdict"]) + (f" ({row['why']})" if row["why"] else ""),
     ]
 
 
@@ -265,7 +282,7 @@ def to_markdown(table: pd.DataFrame, publication: Publication | None = None) -> 
     lines += ["## Every cell", ""]
     lines += [f"- {name}: {text}" for name, text in verdict_meanings(publication).items()]
     for setting, part in table.groupby("setting", sort=False):
-        ran = part[part["verdict"] != "not run"]
+        ran = part[part["verdict"] != NOT_RUN]
         lines += ["", f"### {_heading(str(setting), publication)}", ""]
         lines.append(markdown(*printed_rows(ran, publication)))
     return "\n".join([*lines, ""])

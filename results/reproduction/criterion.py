@@ -10,6 +10,7 @@ from scipy import stats
 
 from results.metrics import METRICS, PAPER_METRICS
 from results.published import paper
+from results.reproduction.comparison import NOT_JUDGED
 from results.reproduction.replay import EXACT, NOT_RUN, REPLAYED, WITHIN, replay_table
 from results.reproduction.replay import verdict as replay_verdict
 from results.reproduction.subsets import subset_spreads
@@ -52,12 +53,13 @@ def standard_error(std: pd.Series, n: pd.Series) -> pd.Series:
 
 
 def compared(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the as-run rows of a comparison in which both sides have a value.
+    """Return the as-run rows of a comparison in which both sides have a value, and are judged.
 
     Adds ``error`` (of the difference, one standard error), ``close`` (within two) and ``rounded``
     (within two and half a unit of the last printed digit).
     """
-    rows = table[table["as_run"] & table["published"].notna() & table["ours"].notna()].copy()
+    both = table["published"].notna() & table["ours"].notna() & (table["verdict"] != NOT_JUDGED)
+    rows = table[table["as_run"] & both].copy()
     rows["error"] = standard_error(rows["std"], rows["n_ok"])
     distance = rows["difference"].abs() - _ERRORS * rows["error"] - _NOISE
     rows["close"], rows["rounded"] = distance <= 0, distance <= _ROUNDING

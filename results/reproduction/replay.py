@@ -16,7 +16,8 @@ from results.output import Output, csv_text
 from results.published import paper
 from results.published.reasons import Reason, read_reasons
 from results.records.frame import Experiments
-from results.tables.text import markdown, print_columns
+from results.status import incomplete_remarks
+from results.tables.text import markdown, print_columns, without_zeros
 from results.vocabulary import SETTINGS
 
 PROTOCOL: Final = "replayed"
@@ -107,11 +108,12 @@ def replay_reasons() -> list[Reason]:
 
 
 def value_of(cells: pd.DataFrame, key: tuple[str, str, str, str], metric: str) -> float:
-    """Return the mean of a complete cell, NaN of any other."""
+    """Return the mean of a complete cell of one version, NaN of any other."""
     if key not in cells.index or metric not in cells.columns:
         return math.nan
     cell: dict[Any, Any] = cells.xs(key).to_dict()
-    return float(cell[metric]) if cell["n_ok"] == cell["n_expected"] else math.nan
+    whole = cell["n_ok"] == cell["n_expected"] and not cell["mixed"]
+    return float(cell[metric]) if whole else math.nan
 
 
 def _reason(row: Mapping[Hashable, Any], reasons: list[Reason]) -> str:
@@ -130,7 +132,7 @@ def summary_rows(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
         [str(name), *(str(n) for n in row)]
         for name, row in zip(counts.index, counts.to_numpy(), strict=True)
     ]
-    return ["algorithm", *VERDICTS], rows
+    return without_zeros(["algorithm", *VERDICTS], rows, [NOT_RUN])
 
 
 def headline(table: pd.DataFrame) -> str:
@@ -204,7 +206,8 @@ def replay_block(cells: pd.DataFrame) -> str:
     if ran.empty:
         return _NOTHING
     parts = [headline(table), "", markdown(*summary_rows(table)), ""]
-    parts += [f"*{name}*: {meaning}.  " for name, meaning in VERDICTS.items()]
+    shown = summary_rows(table)[0]
+    parts += [f"*{name}*: {meaning}.  " for name, meaning in VERDICTS.items() if name in shown]
     for setting, title in SETTINGS.items():
         for metric in REPLAYED.values():
             parts += ["", f"{METRICS[metric].heading}, {title}, replayed (published):", ""]
@@ -277,13 +280,17 @@ def write_replay(experiments: Experiments, output: Output) -> pd.DataFrame:
     ValueError
         If no experiment was made with the protocol.
     """
-    table = replay_table(make_cells(experiments.frame))
+    cells = make_cells(experiments.frame)
+    table = replay_table(cells)
     ran = table[table["verdict"] != NOT_RUN]
+    own = cells[cells.index.get_level_values("protocol") == PROTOCOL]
+    output.remarks += incomplete_remarks(own)
     today = _instead_of_2016(set(experiments.frame["algorithm"]))
     if ran.empty:
         raise ValueError(
             f"the records hold no complete cell of protocol {PROTOCOL}: run "
-            f"`python -m runners grid=replayed` first{''.join(f'; {text}' for text in today)}"
+            f"`python -m runners grid=replayed` first"
+            f"{''.join(f'; {text}' for text in [*incomplete_remarks(own), *today])}"
         )
     output.remarks += today
     for setting, part in ran.groupby("setting", sort=False):
@@ -305,5 +312,5 @@ def write_replay(experiments: Experiments, output: Output) -> pd.DataFrame:
             )
         )
     output.write("tables/replay.csv", csv_text(table))
-    output.write("tables/replay.md", replay_block(make_cells(experiments.frame)))
+    output.write("tables/replay.md", replay_block(cells))
     return table

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from omegaconf import OmegaConf
 
+from results.published.names import file_of, files_of
 from results.published.publication import Publication
+from results.records.record import NEUTRAL
+from results.reproduction.comparison import NOT_RUN
 
-#: Keys of a protocol that change no outcome.
-_NEUTRAL = frozenset({"name", "description", "metrics", "recorded", "defaults"})
+#: Keys that change no outcome, or are another one's for each member of a collection.
+_NEUTRAL = {
+    "protocol": NEUTRAL["protocol"] | {"name", "description", "defaults"},
+    "dataset": NEUTRAL["dataset"] | {"name", "defaults", "collection", "path"},
+}
+_WORDS = {"protocol": "protocol", "dataset": "data set"}
 
 
 def check_runs(frame: pd.DataFrame, publication: Publication) -> list[str]:
@@ -28,14 +36,13 @@ def check_runs(frame: pd.DataFrame, publication: Publication) -> list[str]:
     Returns
     -------
     remarks : list of str
-        The experiments of other protocols and settings, which are left out; how many cells
-        have fewer splits than the protocol has seeds.
+        The experiments of other protocols and settings, which are left out.
 
     Raises
     ------
     ValueError
         If no experiment was made with the publication's protocol and setting, naming both; or if
-        some bear the protocol's name, and what its file says was overridden.
+        what the file of their protocol or data set says was overridden.
     """
     made_with = {(run.protocol, run.setting) for run in publication.description.settings.values()}
     counts = Counter(zip(frame["protocol"], frame["setting"], strict=True))
@@ -51,44 +58,79 @@ def check_runs(frame: pd.DataFrame, publication: Publication) -> list[str]:
         for run, count in sorted(counts.items())
         if run not in made_with
     ]
-    for protocol in dict.fromkeys(protocol for protocol, _ in sorted(made_with & counts.keys())):
-        remarks += _check_protocol(frame[frame["protocol"] == protocol], protocol, publication)
+    for text in changes(frame, publication):
+        if text:
+            raise ValueError(text)
     return remarks
 
 
-def _check_protocol(frame: pd.DataFrame, protocol: str, publication: Publication) -> list[str]:
-    """Hold the configuration of experiments against the file that bears the protocol's name."""
-    files = [root / "protocol" / f"{protocol}.yaml" for root in publication.roots]
-    file = next((file for file in files if file.is_file()), None)
-    if file is None:
-        return []
-    expected = dict(_leaves(OmegaConf.to_container(OmegaConf.load(file))))
-    for text in frame["config_protocol"].unique():
-        actual = dict(_leaves(json.loads(text)))
-        for key, value in expected.items():
-            # Records of another origin may lack a key, and what is interpolated has no value yet.
-            if key not in actual or (isinstance(value, str) and "${" in value):
-                continue
-            if actual[key] != value:
-                ours, theirs = json.dumps(actual[key]), json.dumps(value)
-                raise ValueError(
-                    f"records of protocol {protocol} were made with {key}={ours}, and "
-                    f"{publication.name} with {key}={theirs}, as {file.name} has it: they do not "
-                    "measure the same"
-                )
-    seeds = len(expected.get("seeds") or ())
-    finished = frame[frame["status"] == "ok"].groupby(["setting", "dataset", "label"]).size()
-    if short := int((finished < seeds).sum()):
-        return [f"protocol {protocol} has {seeds} seeds: {short} cells are of fewer splits"]
-    return []
+def comparable(frame: pd.DataFrame, publication: Publication) -> tuple[pd.DataFrame, list[str]]:
+    """Leave out the experiments whose protocol or data set is not what its file says.
+
+    Returns
+    -------
+    frame : DataFrame
+    remarks : list of str
+        How many went, and what was changed.
+    """
+    texts = changes(frame, publication)
+    counts = texts[texts != ""].value_counts(sort=False)
+    remarks = [f"not compared: {count} experiments; {text}" for text, count in counts.items()]
+    return frame[texts == ""], remarks
 
 
-def _leaves(config: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+def changes(frame: pd.DataFrame, publication: Publication) -> pd.Series:
+    """Say of each experiment what was changed in its protocol or its data set.
+
+    A run with one key overridden keeps the plain name where nothing else was run. Experiments are
+    held to the files that bear the names of their protocol and data set, if there are such.
+
+    Returns
+    -------
+    Series of str
+        Empty where nothing was changed, or the protocol is not the publication's.
+    """
+    made_with = {run.protocol for run in publication.description.settings.values()}
+    found = pd.Series("", index=frame.index, dtype=object)
+    for group, neutral in _NEUTRAL.items():
+        files = files_of(group, publication.roots)
+        rows = frame[frame["protocol"].isin(made_with) & (found == "")]
+        for (name, text), part in rows.groupby([group, f"config_{group}"], sort=False):
+            if file := file_of(str(name), files):
+                what = _first_change(json.loads(str(text)), file, neutral)
+                if what:
+                    found[part.index] = (
+                        f"records of {_WORDS[group]} {name} were made with {what}, as {file.name} "
+                        f"has it for {publication.name}: they do not measure the same"
+                    )
+    return found
+
+
+def _first_change(config: Any, file: Path, neutral: Collection[str]) -> str:
+    """Return the first key that a recorded configuration does not have as its file; or nothing."""
+    written: Any = OmegaConf.to_container(OmegaConf.load(file))
+    expected = dict(_leaves(written, neutral))
+    actual = dict(_leaves(config, neutral))
+    for key, value in expected.items():
+        # Records of another origin may lack a key, and what is interpolated has no value yet.
+        if key not in actual or (isinstance(value, str) and "${" in value):
+            continue
+        if actual[key] != value:
+            return f"{key}={json.dumps(actual[key])}, not {key}={json.dumps(value)}"
+    # What else the file has is not in it where it builds on another one.
+    if actual and "defaults" not in written:
+        for key, value in actual.items():
+            if key not in expected and value is not None:
+                return f"{key}={json.dumps(value)}, not without {key}"
+    return ""
+
+
+def _leaves(config: Any, neutral: Collection[str], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the dotted names of nested options and their values."""
     for name, value in (config or {}).items():
-        if prefix or name not in _NEUTRAL:
+        if prefix or name not in neutral:
             if isinstance(value, dict):
-                yield from _leaves(value, f"{prefix}{name}.")
+                yield from _leaves(value, neutral, f"{prefix}{name}.")
             else:
                 yield f"{prefix}{name}", value
 
@@ -121,7 +163,7 @@ def not_run(table: pd.DataFrame, publication: Publication) -> list[str]:
     if settings := [name for name in described.settings if name not in compared]:
         lines.append(f"Settings of which nothing was run: {', '.join(settings)}.")
     for setting, part in table[table["as_run"]].groupby("setting", sort=False):
-        missing = part[part["verdict"] == "not run"].drop_duplicates(["dataset", "algorithm"])
+        missing = part[part["verdict"] == NOT_RUN].drop_duplicates(["dataset", "algorithm"])
         n_algorithms = part["algorithm"].nunique()
         counts = missing["dataset"].value_counts()
         whole = [name for name in dict.fromkeys(missing["dataset"]) if counts[name] == n_algorithms]

@@ -10,6 +10,7 @@ import pandas as pd
 from results.aggregate import in_order, labelled_in
 from results.metrics import METRICS
 from results.published.publication import Publication
+from results.reproduction.comparison import why_not_judged
 from results.statistics.rank_tests import Comparison, comparisons
 from results.vocabulary import display_name, flagged, round_half_up
 
@@ -52,7 +53,8 @@ def standings(
 ) -> Standings | None:
     """Insert our algorithms among the published columns.
 
-    Our values are rounded to the printed digits first: two values that read the same tie.
+    Our values are rounded to the printed digits first: two values that read the same tie. A mean
+    of ours over fewer splits than the printed ones is left out.
 
     Parameters
     ----------
@@ -84,21 +86,29 @@ def standings(
     part = part[part.index.get_level_values("dataset").isin(of_ours)]
     if part.empty:
         return None
-    run_on = part["mark"].unstack("label").notna()
+    run_on, labelled = part["mark"].unstack("label").notna(), labelled_in(part)
     left_out: list[str] = []
     labels = in_order(map(str, run_on.columns), chosen)
     if not chosen:
         labels, left_out = _default_algorithms(run_on, labels, publication, setting)
-    own = part[metric].unstack("label")[labels]
+    part = part[part.index.get_level_values("label").isin(labels)]
+    why = pd.Series(
+        [why_not_judged(cell, run) for cell in part.to_dict("records")], part.index, dtype=object
+    )
+    why = why.where(part[metric].notna(), "")
+    own = part[metric].where(why == "").unstack("label")[labels]
     own = own.rename(index=of_ours).dropna(how="all")
     digits, factor = publication.description.digits, publication.description.factor
     own = own.map(lambda value: _rounded(factor * value, digits))
-    labelled = labelled_in(part)
     own.columns = [flagged(display_name(label), _displayed(labelled)) + OURS for label in labels]
     printed = _printed(publication, setting, metric)
     values = printed.join(own, how="inner")
     left_out += _left_out_datasets(list(printed.index), values, publication, run_on)
-    left_out += _partial(part[part.index.get_level_values("label").isin(labels)])
+    left_out += [
+        f"Not judged: {display_name(str(label))} on {dataset}, {text}."
+        for (dataset, label), text in zip(why.index, why, strict=True)
+        if text
+    ]
     return Standings(
         setting, metric, list(own.columns), values, comparisons(values, metric), left_out
     )
@@ -170,16 +180,6 @@ def _left_out_datasets(
         f"Left out: {len(names)} data sets {why} ({', '.join(names)})."
         for why, names in reasons.items()
         if names
-    ]
-
-
-def _partial(part: pd.DataFrame) -> list[str]:
-    return [
-        f"{display_name(str(label))} on {dataset}: {row['n_ok']} of {row['n_expected']} splits."
-        for (dataset, label), row in zip(
-            part.index, part[["n_ok", "n_expected", "partial"]].to_dict("records"), strict=True
-        )
-        if row["partial"]
     ]
 
 

@@ -93,6 +93,8 @@ def _place(table: Standings, publication: Publication, setting: str, label: str)
         if RIVAL in publication.description.algorithms_of(column, table.setting)
     ]
     ours = display_name(label) + OURS
+    if not table.comparisons:
+        return []
     # The data sets that all have: the first comparison.
     comparison = table.comparisons[0]
     if not rivals or rivals[0] not in comparison.values or comparison.n_datasets < 2:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 from rich.text import Text
 
-from results.aggregate import fully_run, labelled_in
+from results.aggregate import fully_run, labelled_in, make_cells, of_fewer_splits
 from results.metrics import METRICS
 from results.output import Output
 from results.records.frame import Experiments
@@ -20,6 +20,7 @@ from results.statistics.rank_tests import (
     matrix,
     win_tie_loss,
 )
+from results.status import incomplete_remarks, unpaired_remarks
 from results.tables.text import markdown, print_columns
 from results.tables.write import Slice, slices
 from results.vocabulary import display_name, flagged, format_number
@@ -27,12 +28,13 @@ from results.vocabulary import display_name, flagged, format_number
 
 @dataclass(frozen=True)
 class Section:
-    """Statistics of one protocol, setting and metric."""
+    """Statistics of one protocol, setting and metric; `short` names values that are left out."""
 
     part: Slice
     metric: str
     values: pd.DataFrame
     comparisons: list[Comparison]
+    short: list[str]
 
     @property
     def name(self) -> str:
@@ -56,13 +58,24 @@ def sections(experiments: Experiments, metrics: tuple[str, ...] = ()) -> Iterato
                 values = values.set_axis(
                     [flagged(str(label), labelled) for label in values], axis=1
                 )
-                run = fully_run(part.cells.droplevel(["protocol", "setting"]))
+                grid = part.cells.droplevel(["protocol", "setting"])
+                run = fully_run(grid)
                 yield Section(
                     part,
                     metric,
                     values,
                     comparisons(values, metric, [flagged(label, labelled) for label in run]),
+                    _short(grid),
                 )
+
+
+def _short(grid: pd.DataFrame) -> list[str]:
+    cells = grid[of_fewer_splits(grid)]
+    return [
+        f"Left out: {display_name(str(label))} on {dataset}, {row['n_ok']} of {row['n_expected']} "
+        "splits, fewer than others."
+        for (dataset, label), row in zip(cells.index, cells.to_dict("records"), strict=True)
+    ]
 
 
 def write_statistics(
@@ -80,7 +93,9 @@ def write_statistics(
                 blocks.append((title, [], rows))
         wins = square_rows(win_tie_loss(section.values, section.metric))
         blocks.append(("wins/ties/losses on the data sets that both finished", [], wins))
-        parts = [f"# {section.title}", ""]
+        parts = [f"# {section.title}", "", *(f"{text}\n" for text in section.short)]
+        for text in section.short:
+            output.console.print(Text(text))
         for title, texts, table in blocks:
             output.console.print(Text(f"\n{title}", style="italic"))
             parts += [f"## {title[:1].upper()}{title[1:]}", "", *(f"{text}\n" for text in texts)]
@@ -90,6 +105,8 @@ def write_statistics(
                 print_columns(output.console, *table)
                 parts += [markdown(*table), ""]
         output.write(f"statistics/{section.name}.md", "\n".join(parts))
+    cells = make_cells(experiments.frame)
+    output.remarks += [*incomplete_remarks(cells), *unpaired_remarks(cells)]
     if not found:
         output.remarks.append("no statistics: no protocol and setting has two algorithms or more")
 

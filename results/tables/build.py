@@ -8,11 +8,12 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from results.aggregate import fully_run, in_order, mark_meanings
+from results.aggregate import fully_run, in_order, mark_meanings, of_fewer_splits
 from results.metrics import METRICS, PAPER_METRICS
 from results.records.statuses import MARK_MEANINGS, MISSING
 from results.tables.model import Entry, Line, Table, TableOptions
 from results.vocabulary import (
+    FORMS,
     LABELLED,
     LABELLED_MEANING,
     PARTIAL,
@@ -60,17 +61,24 @@ def build_table(
         for label in algorithms
         if grid.xs(label, level="label")["uses_labels"].any()
     }
-    _add_datasets(table, grid, datasets, options)
-    _add_summaries(table, grid, datasets, options)
+    short = of_fewer_splits(grid)
+    compared = [label for label in algorithms if label in fully_run(grid)]
+    common = common_datasets(grid[~short], datasets, compared, metrics)
+    _add_datasets(table, grid, datasets, options, short)
+    _add_summaries(table, grid, datasets, options, short, compared, common)
     _add_times(table, grid, datasets)
-    _add_notes(table, grid, datasets)
+    _add_notes(table, grid, datasets, compared, common)
     return table
 
 
 def _add_datasets(
-    table: Table, grid: pd.DataFrame, datasets: list[str], options: TableOptions
+    table: Table,
+    grid: pd.DataFrame,
+    datasets: list[str],
+    options: TableOptions,
+    short: pd.Series,
 ) -> None:
-    known = set(grid.index)
+    known, of_fewer = set(grid.index), set(short.index[short])
     columns = {name: grid[name].to_dict() for name in ("mark", "partial", *grid.columns)}
     for dataset in datasets:
         line = Line(dataset, dataset)
@@ -90,14 +98,20 @@ def _add_datasets(
                     format_number(std, options.precision) if options.std else "",
                     PARTIAL if columns["partial"][at] else "",
                 )
-            _embolden(table, line, metric, values, options.precision, _best(metric))
+            whole = {name: v for name, v in values.items() if (dataset, name) not in of_fewer}
+            _embolden(table, line, metric, whole, options.precision, _best(metric))
 
 
 def _add_summaries(
-    table: Table, grid: pd.DataFrame, datasets: list[str], options: TableOptions
+    table: Table,
+    grid: pd.DataFrame,
+    datasets: list[str],
+    options: TableOptions,
+    short: pd.Series,
+    compared: list[str],
+    common: list[str],
 ) -> None:
-    compared = [label for label in table.algorithms if label in fully_run(grid)]
-    common = common_datasets(grid, datasets, compared, table.metrics)
+    mixed = set(short.index[short].get_level_values("label"))
     average = Line("average", "average:", "summary")
     average_common = Line("average_common", f"average ({len(common)} common):", "summary")
     rank = Line("mean_rank", f"mean rank ({len(common)} common):", "summary")
@@ -111,6 +125,7 @@ def _add_summaries(
         best = _best(metric)
         counts = values.notna().sum()
         over = {str(label): f" ({n})" for label, n in counts.items() if 0 < n < len(datasets)}
+        over |= {label: over.get(label, "") + PARTIAL for label in sorted(mixed) if counts[label]}
         _add_numbers(table, average, metric, values.mean(), options.precision, best, over)
         if compares:
             # Those not compared keep their places, as NaN.
@@ -210,33 +225,41 @@ def _add_times(table: Table, grid: pd.DataFrame, datasets: list[str]) -> None:
                     table.entries[key, label, ""] = Entry(old.text, bold=True)
 
 
-def _add_notes(table: Table, grid: pd.DataFrame, datasets: list[str]) -> None:
+def _add_notes(
+    table: Table, grid: pd.DataFrame, datasets: list[str], compared: list[str], common: list[str]
+) -> None:
     headings = table.metric_headings
     meanings = "; ".join(f"{headings[m]}: {METRICS[m].meaning}" for m in table.metrics)
     table.notes.append(f"{meanings}.")
     if any(line.key == "average_common" for line in table.lines):
-        compared = [label for label in table.algorithms if label in fully_run(grid)]
-        common = common_datasets(grid, datasets, compared, table.metrics)
-        others = [display_name(label) for label in table.algorithms if label not in compared]
-        without = f"; without {', '.join(others)}, not run on every data set" if others else ""
+        others = [label for label in table.algorithms if label not in compared]
+        names = ", ".join(map(display_name, others))
+        reached = grid.groupby(level="label").size()
+        what = "data set and split" if (reached[others] == len(datasets)).any() else "data set"
+        without = f"; without {names}, not run on every {what}" if others else ""
         table.notes.append(
             "average: over the data sets that the algorithm finished, which are not the same for "
             f"all; common: {', '.join(common)}{without}."
         )
+    forms = [
+        f"{display_name(label)}: {FORMS[label]}" for label in FORMS if label in table.algorithms
+    ]
+    if forms:
+        table.notes.append(f"{'; '.join(forms)}.")
     together = [display_name(label) for label in table.algorithms if is_transductive(label)]
     if together and any(line.key == "train_time" for line in table.lines):
         table.notes.append(
             f"cum. train time: with the test time for {', '.join(together)}, "
             "which cannot be told apart."
         )
-    if any(e.flag for (key, _, _), e in table.entries.items() if key == "average"):
+    if any("(" in e.flag for (key, _, _), e in table.entries.items() if key == "average"):
         table.notes.append(
             f"(n): an average over n of the {len(datasets)} data sets, not to be compared with one "
             "over others."
         )
     used = {entry.text for entry in table.entries.values()}
     marks = [f"{mark}: {meaning}" for mark, meaning in mark_meanings(grid).items() if mark in used]
-    if any(entry.flag == PARTIAL for entry in table.entries.values()):
+    if any(PARTIAL in entry.flag for entry in table.entries.values()):
         marks.append(f"{PARTIAL}: {PARTIAL_MEANING}")
     if table.flags:
         marks.append(f"{LABELLED}: {LABELLED_MEANING}")

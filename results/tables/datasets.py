@@ -34,15 +34,13 @@ NOTES = (
 def build_rows(cells: pd.DataFrame) -> list[list[str]]:
     """Return one row of texts per data set of the cells, published numbers first.
 
-    Counts are those of the paper's protocol, or of the first one that the cells hold.
+    Counts are those of the paper's protocol, or of the first one that a data set was run under.
     """
     printed = paper.datasets()
-    protocol = cells.index.get_level_values("protocol")
-    first = "paper" if "paper" in protocol else protocol[0]
-    cells = cells[protocol == first]
     rows = []
     for key, group in cells.groupby(level="dataset", sort=True):
-        dataset = str(key)
+        dataset, protocols = str(key), group.index.get_level_values("protocol")
+        group = group[protocols == ("paper" if "paper" in protocols else protocols[0])]
         known = printed.loc[dataset] if dataset in printed.index else None
         row = [dataset]
         row += (

@@ -57,6 +57,24 @@ def rows_of(table: Table) -> tuple[list[str], list[list[tuple[str, bool]]]]:
     return columns, rows
 
 
+def without_zeros(
+    columns: list[str], rows: list[list[str]], optional: Sequence[str]
+) -> tuple[list[str], list[list[str]]]:
+    """Leave out the optional columns of counts in which every row has 0.
+
+    Examples
+    --------
+    >>> without_zeros(["algorithm", "off", "not run"], [["LOF", "0", "0"]], ["not run"])
+    (['algorithm', 'off'], [['LOF', '0']])
+    """
+    kept = [
+        i
+        for i, column in enumerate(columns)
+        if column not in optional or any(row[i] != "0" for row in rows)
+    ]
+    return [columns[i] for i in kept], [[row[i] for i in kept] for row in rows]
+
+
 def table_to_markdown(table: Table) -> str:
     """Return the table in Markdown under its caption, with its notes."""
     columns, rows = rows_of(table)

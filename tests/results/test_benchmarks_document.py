@@ -43,7 +43,8 @@ def cells(experiments):
 def exact(cells, publication, algorithm):
     """Values within the absolute tolerance, and values, of those whose printed spread is 0."""
     table = compare(cells, publication)
-    table = table[table["as_run"] & table["ours"].notna() & (table["algorithm"] == algorithm)]
+    judged = table["ours"].notna() & (table["verdict"] != "not judged")
+    table = table[table["as_run"] & judged & (table["algorithm"] == algorithm)]
     if publication.name == "dte2024":
         table = table[(table["setting"] == "semi") & (table["published_std"] == 0)]
     return int(table["within"].sum()), len(table), set(table.loc[~table["within"], "dataset"])

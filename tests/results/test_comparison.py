@@ -1,18 +1,33 @@
 """Verdicts and counts against the published numbers."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from results.aggregate import make_cells
-from results.published.description import Tolerance
+from results.published import paper
+from results.published.description import Run, Tolerance
 from results.records.frame import from_records
-from results.reproduction.comparison import compare, only_by_spread, overall, summarise, verdict
+from results.reproduction.comparison import (
+    compare,
+    only_by_spread,
+    overall,
+    summarise,
+    verdict,
+)
 from results.reproduction.comparison_output import headline, to_markdown, write_comparison
 from results.reproduction.departures_output import write_departures
 from results.statistics.write import write_statistics
 from results.status import print_status
-from tests.results.support import make_record
+from tests.results.support import key_of, make_record
+
+
+def cell(*names, n_splits=10, asked=10, **changes):
+    """The experiments of one cell, of a run that was asked for so many splits."""
+    config = {"n_splits": asked} | changes.pop("config", {})
+    records = [make_record(*names, split=i, config=config, **changes) for i in range(n_splits)]
+    return [replace(record, key=key_of(record.key, i)) for i, record in enumerate(records)]
 
 
 @pytest.mark.parametrize(
@@ -45,10 +60,8 @@ def test_the_published_numbers_reproduce_themselves(paper_records):
 
 def test_column_made_with_labels_is_compared_with_the_variant_that_uses_them():
     records = [
-        make_record(
-            "wilt", "ocrfsampling_supervised", setting="outlier", roc=0.96, uses_labels=True
-        ),
-        make_record("wilt", "ocrfsampling", setting="outlier", roc=0.45),
+        *cell("wilt", "ocrfsampling_supervised", setting="outlier", roc=0.96, uses_labels=True),
+        *cell("wilt", "ocrfsampling", setting="outlier", roc=0.45),
     ]
     table = compare(make_cells(from_records(records).frame))
     rows = table.query("dataset == 'wilt' and metric == 'roc_auc_curve'").set_index("algorithm")
@@ -56,6 +69,73 @@ def test_column_made_with_labels_is_compared_with_the_variant_that_uses_them():
     assert rows.loc["ocrfsampling", "verdict"] == "differs"
     # The one without labels does not repeat the column, so it does not count.
     assert overall(table, "roc_auc_curve") == (1, 1)
+
+
+@pytest.mark.parametrize("asked", [2, 10])
+@pytest.mark.parametrize(("roc", "if_it_were"), [(0.67, "reproduced"), (0.5, "differs")])
+def test_a_mean_over_fewer_splits_than_published_is_not_judged(recorder, asked, roc, if_it_were):
+    """However many the run was asked for: the published mean is over ten."""
+    records = cell("pima", "lof", setting="outlier", roc=roc, n_splits=2, asked=asked)
+    published = {"outlier": {"setting": "outlier", "protocol": "paper"}}
+    for publication in (paper.publication(), with_settings(published)):
+        table = write_comparison(from_records(records), recorder.output, publication)
+        row = table.query("dataset == 'pima' and algorithm == 'lof' and metric == 'roc_auc_curve'")
+        assert row[["verdict", "n_ok", "n_splits"]].to_numpy().tolist() == [["not judged", 2, 10]]
+        assert overall(table, "roc_auc_curve") == (0, 0)
+    text = to_markdown(table, publication)
+    assert "not judged (2 of 10 splits)" in text
+    assert "LOF (outlier, 2 of 10 splits): pima." in text
+    assert "LOF (outlier, 2 of 10 splits): pima." in recorder.text.getvalue()
+    two = with_settings({"outlier": published["outlier"] | {"splits": 2}})
+    table = compare(make_cells(from_records(records).frame), two).query("algorithm == 'lof'")
+    row = table[(table["dataset"] == "pima") & (table["metric"] == "roc_auc_curve")]
+    assert row["verdict"].tolist() == [if_it_were]
+
+
+def test_the_seeds_of_a_protocol_say_how_many_splits_a_whole_cell_has():
+    for n_seeds, expected in ((3, "reproduced"), (4, "not judged")):
+        config = {"protocol": {"name": "paper", "seeds": list(range(n_seeds))}}
+        records = cell(
+            "pima", "lof", setting="outlier", roc=0.67, n_splits=3, asked=3, config=config
+        )
+        settings = {"outlier": {"setting": "outlier", "protocol": "paper"}}
+        table = compare(make_cells(from_records(records).frame), with_settings(settings))
+        row = table[(table["algorithm"] == "lof") & (table["metric"] == "roc_auc_curve")]
+        assert row.set_index("dataset").loc["pima", "verdict"] == expected
+
+
+def test_a_cell_of_several_versions_is_not_judged():
+    records = cell("pima", "lof", setting="outlier", roc=0.67)
+    records[3:] = [replace(r, provenance={"versions": {"numpy": "2.5"}}) for r in records[3:]]
+    table = compare(make_cells(from_records(records).frame)).query("algorithm == 'lof'")
+    row = table[(table["dataset"] == "pima") & (table["metric"] == "roc_auc_curve")].iloc[0]
+    assert (row["verdict"], row["why"]) == ("not judged", "splits of several versions")
+    assert "not judged (splits of several versions)" in to_markdown(table)
+
+
+def test_a_failed_split_is_said_beside_its_reason():
+    records = cell("pima", "lof", setting="outlier", roc=0.67)
+    records[4] = make_record("pima", "lof", setting="outlier", split=4, status="error")
+    table = compare(make_cells(from_records(records).frame))
+    text = to_markdown(table)
+    assert "not judged (9 of 10 splits (1 error))" in text
+    assert "LOF (outlier, 9 of 10 splits (1 error)): pima. Which 50 of the 268" in text
+
+
+def test_ten_splits_of_one_seed_do_not_hide_what_another_lacks():
+    records = cell("pima", "lof", setting="outlier", roc=0.67)
+    records += cell("pima", "lof", setting="outlier", roc=0.67, n_splits=2, seed=1)
+    table = compare(make_cells(from_records(records).frame)).query("algorithm == 'lof'")
+    assert "12 of 20 splits" in set(table["why"])
+
+
+def with_settings(settings):
+    publication = paper.publication()
+    description = publication.description.model_copy(
+        update={"settings": {name: Run(**run) for name, run in settings.items()}}
+    )
+    values = publication.values[publication.values["setting"].isin(settings)]
+    return replace(publication, description=description, values=values)
 
 
 def test_cells_not_run_are_listed_and_variants_not_run_are_not():
@@ -66,7 +146,7 @@ def test_cells_not_run_are_listed_and_variants_not_run_are_not():
 
 
 def test_summary_counts_every_cell_once():
-    table = compare(make_cells(from_records([make_record(), make_record("wilt", roc=0.9)]).frame))
+    table = compare(make_cells(from_records([*cell(), *cell("wilt", roc=0.9)]).frame))
     summary = summarise(table).query("metric == 'roc_auc_curve'").set_index("algorithm")
     assert summary.loc["iforest", ["reproduced", "differs", "not run"]].tolist() == [0, 2, 10]
     assert summary.loc["iforest", "share"] == 0

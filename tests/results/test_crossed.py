@@ -21,7 +21,7 @@ def cells(values, n_ok=10):
         columns=list(AREAS),
         index=pd.MultiIndex.from_tuples(list(values), names=names),
     )
-    return table.assign(n_ok=n_ok, n_expected=10)
+    return table.assign(n_ok=n_ok, n_expected=10, mixed=False)
 
 
 def printed(setting="novelty", dataset="pima"):

@@ -16,15 +16,16 @@ from tests.results.support import make_record, write_fast
 
 def records_with(metric):
     """Two algorithms on three data sets; the first one's values of the metric are the higher."""
+    config = {"n_splits": 2, "protocol": {"seeds": [0, 1], "metrics": ["roc_auc_curve"]}}
     for i, dataset in enumerate(("pima", "wilt", "glass")):
         for algorithm, value in (("iforest", 0.75), ("lof", 0.25)):
             for split in range(2):
-                record = make_record(dataset, algorithm, split=split, config={"n_splits": 2})
+                record = make_record(dataset, algorithm, split=split, config=config)
                 yield make_record(
                     dataset,
                     algorithm,
                     split=split,
-                    config={"n_splits": 2},
+                    config=config,
                     metrics=record.metrics | {metric: value + i / 100},
                 )
 

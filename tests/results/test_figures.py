@@ -34,14 +34,14 @@ def small():
     """Three algorithms on two data sets, one cell NA, with curves."""
     rng = np.random.default_rng(0)
     records = [
-        with_curves(make_record(d, a, split=s, setting=t, roc=r, config={"n_splits": 2}), rng)
+        with_curves(make_record(d, a, split=s, setting=t, roc=r), rng)
         for a, r in (("oneclassrf", 0.9), ("iforest", 0.8), ("lof", 0.7))
         for d in ("pima", "wilt")
         for t in ("novelty", "outlier")
-        for s in range(2)
+        for s in range(10)
         if (d, a) != ("wilt", "lof")
     ]
-    records += [make_record("wilt", "lof", status="timeout", config={"n_splits": 2})]
+    records += [make_record("wilt", "lof", status="timeout")]
     return records
 
 
@@ -94,7 +94,7 @@ def test_mean_curves_are_the_means_and_their_areas_the_tables(small):
     assert len(curves) == 10
     for cell, by_name in curves.items():
         for name in ("roc", "pr"):
-            assert by_name[name].count == 2
+            assert by_name[name].count == 10
             assert curve_area(by_name[name].mean) == pytest.approx(
                 cells.loc[cell, f"{name}_auc_curve"]
             )
@@ -115,7 +115,7 @@ def test_a_damaged_curve_is_left_out_and_named_with_its_record(small):
     (remark,) = remarks
     assert re.search(rf"{small[0].key[:16]} \(pima, .* a curve is damaged", remark)
     first = means["paper", small[0].setting, "pima", small[0].label]
-    assert (first["roc"].count, first["pr"].count) == (2, 1)
+    assert (first["roc"].count, first["pr"].count) == (10, 9)
 
 
 def test_boxes_show_each_split(small):

@@ -67,6 +67,18 @@ def test_a_wide_table_of_one_metric_needs_no_column_for_it(tmp_path):
         ({"settings": {"semi": {"setting": "novelty"}}}, "settings.semi.protocol: missing"),
         ({"settings": {}}, "settings: .*at least 1"),
         ({"datasets": "identical"}, "datasets.*'same'"),
+        (
+            {"datasets": {"Pima Indians": "pima", "Wilt": "pima", "Elsewhere": None}},
+            "datasets: 'Pima Indians' and 'Wilt' are both 'pima'",
+        ),
+        (
+            {"algorithms": {"k-NN": "lof", "IF": {"semi": ["lof", "iforest"]}}},
+            "algorithms: 'k-NN' and 'IF' are both 'lof'",
+        ),
+        (
+            {"settings": {"semi": {"setting": "novelty", "protocol": "clean", "splits": 0}}},
+            "settings.semi.splits: .*greater than or equal to 1",
+        ),
         ({"algorithms": {"IF": []}}, "algorithms.IF: .*at least 1"),
         (
             {"algorithms": {"IF": {"unsup": "iforest"}}},
@@ -111,8 +123,8 @@ def test_a_file_that_is_not_a_description_is_named(tmp_path, text, message):
         ({"settings": {"semi": {"setting": "novelty", "protocol": "claen"}}}, r"no protocol 'claen' in conf.*did you mean clean\?"),
         ({"algorithms": DESCRIPTION["algorithms"] | {"IF": "iforst"}}, r"no algorithm 'iforst' in conf.*did you mean iforest\?"),
         ({"algorithms": DESCRIPTION["algorithms"] | {"IF": "iforst(max_samples=64)"}}, "no algorithm 'iforst'"),
-        ({"datasets": DESCRIPTION["datasets"] | {"Pima": "pima"}}, r"'Pima' of datasets .* does not occur; .*Pima Indians"),
-        ({"algorithms": DESCRIPTION["algorithms"] | {"kNN": "pyod_knn"}}, r"'kNN' of algorithms .* does not occur"),
+        ({"datasets": DESCRIPTION["datasets"] | {"Pima": "adult"}}, r"'Pima' of datasets .* does not occur; .*Pima Indians"),
+        ({"algorithms": DESCRIPTION["algorithms"] | {"kNN": "lof"}}, r"'kNN' of algorithms .* does not occur"),
         ({"datasets": DESCRIPTION["datasets"] | {"Wilt": "wlit"}}, r"no data set 'wlit' in conf, nor among the records; did you mean wilt\?"),
         ({"tolerances": {"kNN": {"absolute": 1}}}, "'kNN' of tolerances .* does not occur"),
     ],

@@ -32,6 +32,7 @@ def cells(rows):
         "pr_auc_2016": [row[4] for row in rows],
         "n_ok": [row[5] for row in rows],
         "n_expected": [10] * len(rows),
+        "mixed": [False] * len(rows),
     }
     return pd.DataFrame(values, index=pd.MultiIndex.from_tuples(keys, names=names))
 

@@ -119,7 +119,11 @@ def test_each_cell_takes_its_most_specific_reason(tmp_path):
         tmp_path,
         "novelty,*,iforest,*,general\nnovelty,pima,iforest,roc_auc_curve,special\nnovelty,wilt,lof,*,unused\n",
     )
-    records = [make_record("pima", roc=0.1, pr=0.183), make_record("wilt", roc=0.1, pr=0.045)]
+    records = [
+        make_record(dataset, roc=0.1, pr=pr, split=split)
+        for dataset, pr in (("pima", 0.183), ("wilt", 0.045))
+        for split in range(10)
+    ]
     table = compare(make_cells(from_records(records).frame))
     explained, unused = explain(table, paper.publication().reasons_in(path))
     by_cell = {(row["dataset"], row["metric"]): reason for row, reason in explained}

@@ -15,7 +15,7 @@ from results.published.values import read_values
 from results.records.frame import from_records
 from results.records.opening import Selection
 from results.reproduction.comparison import compare
-from results.reproduction.runs import check_runs, not_run
+from results.reproduction.runs import check_runs, comparable, not_run
 from results.reproduction.standings import standing_rows, standings
 from results.reproduction.standings_output import to_frame, to_markdown, write_standings
 from tests.results.support import make_record
@@ -33,7 +33,7 @@ def publisher(folder):
             "digits": 1,
             "form": "wide",
             "metrics": {"roc_auc": "AUC"},
-            "settings": {"semi": {"setting": "novelty", "protocol": "clean"}},
+            "settings": {"semi": {"setting": "novelty", "protocol": "clean", "splits": 1}},
             "datasets": "same",
             "algorithms": {"A": "lof"},
             "tolerance": {"absolute": 0.1},
@@ -131,7 +131,22 @@ def test_what_is_left_out_is_said(publish):
         "Left out: 2 data sets which are not here (d7, d8).",
         "Left out: 1 data sets which were not run (d6).",
     ]
-    assert "OneClassRF on d0: 1 of 10 splits." in found.left_out
+
+
+def test_a_mean_over_fewer_splits_than_printed_is_left_out(publish):
+    block = random_block(1)
+    records = [
+        replace(record, split=split, key=f"{split}{record.key[1:]}")
+        for record in runs(["oneclassrf"], block, 1)
+        for split in range(2 if record.dataset == "d0" else 3)
+    ]
+    publication = publish(
+        block, settings={"semi": {"setting": "novelty", "protocol": "clean", "splits": 3}}
+    )
+    found = standings(make_cells(from_records(records).frame), publication, "semi", "roc_auc")
+    assert list(found.values.index) == list(block)[1:]
+    assert "Not judged: OneClassRF on d0, 2 of 3 splits." in found.left_out
+    assert "Left out: 1 data sets on which none of ours has a value (d0)." in found.left_out
 
 
 def test_algorithms_that_are_asked_for_are_inserted_whatever_they_were_run_on(publish):
@@ -228,14 +243,50 @@ def test_an_overridden_protocol_is_refused_though_it_bears_the_name(publish, tmp
         config = {"protocol": protocol | {"metrics": ["best_f1"]}}
         return from_records([make_record("d0", protocol="clean", config=config)]).frame
 
-    (remark,) = check_runs(frame(train_size=0.5), publication)
-    assert remark == "protocol clean has 2 seeds: 1 cells are of fewer splits"
-    assert check_runs(frame(), publication) == [remark]  # an origin that does not say it
+    assert check_runs(frame(train_size=0.5), publication) == []
+    assert check_runs(frame(), publication) == []  # an origin that does not say it
     with pytest.raises(
         ValueError,
-        match=r"protocol clean were made with cut.train_size=0.6, and nobody with cut.train_size=0.5, as clean.yaml",
+        match=r"protocol clean were made with cut.train_size=0.6, not cut.train_size=0.5, as clean.yaml has it for nobody",
     ):
         check_runs(frame(train_size=0.6), publication)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"protocol": {"cap": {"ratio": 0.5}}}, "cap.ratio=0.5, not cap.ratio=0.1"),
+        ({"protocol": {"resize": {"most": 9}}}, "resize.most=9, not without resize.most, as clean"),
+        ({"dataset": {"anomalies": ["x"]}}, r'anomalies=\["x"\], not anomalies='),
+        (
+            {"dataset": {"drop_columns": ["age"]}},
+            r"data set pima .* not without drop_columns, as pima",
+        ),
+    ],
+)
+def test_what_was_changed_in_a_protocol_or_data_set_is_not_compared(publish, changes, words):
+    """Under the plain names, as they are where every experiment was changed alike."""
+    publication = publish(random_block(7) | {"pima": ["50.0"] * 4})
+    written = {"cap": {"ratio": 0.1}, "cut": {"kind": "random", "train_size": 0.5}}
+    config = {
+        "protocol": {"name": "clean", "metrics": ["best_f1"]}
+        | written
+        | changes.get("protocol", {}),
+        "dataset": {"name": "pima", "description": "other words"} | changes.get("dataset", {}),
+    }
+    frame = from_records([make_record("pima", protocol="clean", config=config)]).frame
+    with pytest.raises(ValueError, match=words):
+        check_runs(frame, publication)
+    kept, (remark,) = comparable(frame, publication)
+    assert kept.empty
+    assert remark.startswith("not compared: 1 experiments; records of ")
+    config |= {
+        "protocol": {"name": "clean"} | written,
+        "dataset": {"name": "pima", "target": "class"},
+    }
+    same = from_records([make_record("pima", protocol="clean", config=config)]).frame
+    assert check_runs(same, publication) == []
+    assert len(comparable(same, publication)[0]) == 1
 
 
 def test_what_was_not_run_is_said_in_three_ways(publish):

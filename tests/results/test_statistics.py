@@ -209,3 +209,21 @@ def test_all_signs_give_scipy_s_p_value(seed):
     expected = stats.wilcoxon(difference, zero_method="zsplit", method=method).pvalue
     block = pd.DataFrame({"a": difference, "b": 0.0})
     assert wilcoxon_holm(block).loc["a", "b"] == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_mean_over_fewer_splits_than_others_is_left_out_and_named(recorder):
+    records = [
+        make_record(dataset, name, split=split, roc=0.5 + 0.1 * i)
+        for i, name in enumerate(("iforest", "lof", "ocsvm"))
+        for dataset in ("pima", "wilt", "adult")
+        for split in range(2 if (name, dataset) == ("lof", "wilt") else 3)
+    ]
+    write_statistics(from_records(records), recorder.output, ("roc_auc",))
+    text = recorder.text.getvalue()
+    assert "Left out: LOF on wilt, 2 of 10 splits, fewer than others." in text
+    assert "2 algorithms on 3 data sets (adult, pima, wilt)." in text
+    assert any("lof, novelty: 2 of 10 splits): wilt" in r for r in recorder.output.remarks)
+    equal = [record for record in records if record.split < 2]
+    (section,) = sections(from_records(equal), ("roc_auc",))
+    assert section.short == []
+    assert section.values.notna().all(axis=None)

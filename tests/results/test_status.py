@@ -2,7 +2,7 @@
 
 from results.aggregate import make_cells
 from results.records.frame import from_records
-from results.status import missing_remarks
+from results.status import missing_remarks, unpaired_remarks
 from tests.results.support import COUNTS, make_record
 
 
@@ -21,3 +21,12 @@ def test_an_algorithm_that_learns_from_labels_is_not_missed_where_there_are_none
     other = record("lof", "novelty", 5)
     cells = make_cells(from_records([other, records[1], labelled]).frame)
     assert any("ocrfsampling_supervised, novelty" in text for text in missing_remarks(cells))
+
+
+def test_algorithms_on_other_seeds_are_named():
+    records = [make_record("pima", name) for name in ("iforest", "ocsvm")]
+    records += [make_record("pima", "lof", seed=1), make_record("wilt", "lof", seed=1)]
+    cells = make_cells(from_records(records).frame)
+    assert unpaired_remarks(cells) == [
+        "not on the same splits (paper, lof, novelty: seed 1, others 0): pima"
+    ]

@@ -2,6 +2,7 @@
 
 import io
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -15,6 +16,8 @@ from results.tables.model import TableOptions
 from results.tables.text import print_table, table_to_csv, table_to_markdown
 from results.tables.write import Slice, build_tables
 from tests.results.support import make_record
+
+ROC = "roc_auc_curve"
 
 
 def only_table(records, **options):
@@ -48,6 +51,37 @@ def test_only_a_deadline_gives_na_and_other_failures_are_told_apart(statuses, te
     entry = table.entries["pima", "iforest", "roc_auc_curve"]
     assert entry.plain == text
     assert any(text.removeprefix("0.900") in note for note in table.notes)
+
+
+def test_a_mean_over_fewer_splits_than_another_is_never_the_best_of_its_line():
+    few = [*splits(2, algorithm="lof", roc=0.95), *splits(2, algorithm="lof", dataset="wilt")]
+    # As a command line with n_splits=2 leaves them.
+    few = [replace(record, config=record.config | {"n_splits": 2}) for record in few]
+    table = only_table([*splits(), *splits(dataset="wilt"), *few])
+    best = {(line, name): e.bold for (line, name, m), e in table.entries.items() if m == ROC}
+    assert table.entries["pima", "lof", ROC].plain == "0.950†"
+    assert [best["pima", name] for name in ("iforest", "lof")] == [True, False]
+    assert table.entries["average", "lof", ROC].plain == "0.925†"
+    assert [best["average", name] for name in ("iforest", "lof")] == [True, False]
+    # With one algorithm left there is nothing to compare.
+    assert not any(line.key in ("average_common", "mean_rank") for line in table.lines)
+    assert "†: fewer splits than the protocol has." in table.notes[-1]
+
+
+def test_where_all_have_as_few_splits_they_are_compared_and_marked():
+    table = only_table([*splits(2), *splits(2, algorithm="lof", roc=0.95)])
+    assert table.entries["pima", "lof", ROC].plain == "0.950†"
+    assert table.entries["pima", "lof", ROC].bold
+    assert table.entries["mean_rank", "lof", ROC].plain == "1.00"
+
+
+def test_a_failed_split_takes_its_data_set_out_of_the_ranks_and_a_run_of_fewer_its_algorithm():
+    failed = [*splits(9, algorithm="lof"), make_record(algorithm="lof", split=9, status="error")]
+    whole = [*splits(algorithm="lof", dataset="wilt"), *splits(), *splits(dataset="wilt")]
+    assert "average (1 common):" in {line.heading for line in only_table(failed + whole).lines}
+    third = [*splits(algorithm="orca"), *splits(3, algorithm="orca", dataset="wilt")]
+    notes = " ".join(only_table([*splits(algorithm="lof"), *whole, *third]).notes)
+    assert "common: pima, wilt; without Orca, not run on every data set and split." in notes
 
 
 def test_a_cell_that_was_not_run_is_no_na():
@@ -182,6 +216,7 @@ def test_table1_shows_published_numbers_beside_the_counts():
         *splits(counts=counts),
         *splits(setting="outlier", counts=counts | {"n_train": 325}),
         *splits(dataset="mine", counts={}),
+        *splits(dataset="other", protocol="clean", counts=counts | {"n_features": 3}),
     ]
     rows = {row[0]: row[1:] for row in table1.build_rows(make_cells(from_records(records).frame))}
     assert rows["pima"] == [
@@ -195,6 +230,8 @@ def test_table1_shows_published_numbers_beside_the_counts():
         "25",
     ]
     assert rows["mine"] == ["--"] * 8
+    # Of data that the paper does not have, run under another protocol alone.
+    assert rows.pop("other")[4:] == ["3", "300", "384", "25"]
     texts = [[name, *row] for name, row in rows.items()]
     assert "--: not in the paper, nor in records, which hold splits: mine." in table1.to_markdown(
         texts
