@@ -158,6 +158,40 @@ def mixed_versions(frame: pd.DataFrame) -> list[str]:
     return [f"{where}: {', '.join(names)}" for where, names in cells.items()]
 
 
+def mixed_options(frame: pd.DataFrame) -> list[str]:
+    """Say which algorithms were run with other options on one data set than on another.
+
+    Within a cell they are told apart; a column of a table may still mix two versions of one file.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With ``protocol``, ``label``, ``dataset`` and ``config_algorithm`` as JSON text.
+    """
+    remarks = []
+    for (protocol, label), part in frame.groupby(["protocol", "label"], sort=True):
+        texts = part["config_algorithm"].unique()
+        if len(texts) < 2:
+            continue
+        options = {text: _leaves(json.loads(text)) for text in texts}
+        every = sorted(set().union(*options.values()))
+        differing = [
+            n for n in every if len({own.get(n, "absent") for own in options.values()}) > 1
+        ]
+        if not differing:
+            continue
+        datasets: dict[str, set[str]] = {}
+        for text, own in options.items():
+            what = ",".join(f"{name}={own.get(name, 'absent')}" for name in differing)
+            rows = part["config_algorithm"] == text
+            datasets.setdefault(what, set()).update(part.loc[rows, "dataset"])
+        where = [f"{what} on {', '.join(sorted(names))}" for what, names in datasets.items()]
+        remarks.append(
+            f"algorithm {label} ({protocol}) was run with different options: {'; '.join(where)}"
+        )
+    return remarks
+
+
 def _differing_leaves(members: pd.DataFrame, scope: Sequence[str], column: str) -> list[str]:
     """Return the dotted names of options that differ within a scope."""
     changed: set[str] = set()

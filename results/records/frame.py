@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from results.metrics import METRICS, USUAL_METRICS
-from results.records.ambiguity import drop_superseded, mixed_versions, tell_apart
+from results.records.ambiguity import drop_superseded, mixed_options, mixed_versions, tell_apart
 from results.records.opening import Search, Selection, left_out, matches, open_records
 from results.records.record import Record, targets
 from results.records.splits import splits_of
@@ -74,7 +74,7 @@ def from_records(
     frame, remarks = drop_superseded(frame)
     frame, told = tell_apart(frame, COORDINATES, SECTIONS)
     remarks += told
-    remarks += mixed_versions(frame)
+    remarks += mixed_options(frame) + mixed_versions(frame)
     # A plain name then means the plain one: `paper` leaves out `paper(cap.drawn=once)`.
     for column in ("protocol", "dataset"):
         if patterns := search.selection.asked()[column]:

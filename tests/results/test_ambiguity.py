@@ -252,3 +252,15 @@ def test_a_cell_run_with_several_versions_of_a_package_is_named():
     assert remarks == [
         "iforest (paper, novelty) was run with several versions, numpy 2.3, 2.4: pima, wilt"
     ]
+
+
+def test_an_algorithm_whose_file_changed_between_data_sets_is_named():
+    def of(n, dataset):
+        return make_record(dataset, "mine", config={"algorithm": {"_target_": "a.B", "n": n}})
+
+    remarks = from_records([of(20, "pima"), of(20, "glass"), of(5, "wilt")]).remarks
+    words = (
+        "algorithm mine (paper) was run with different options: n=20 on glass, pima; n=5 on wilt"
+    )
+    assert words in remarks
+    assert from_records([of(20, "pima"), of(20, "wilt")]).remarks == []
