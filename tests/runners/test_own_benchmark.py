@@ -56,3 +56,15 @@ def test_the_published_table_names_what_the_grid_runs(mine, composed):
     cells = composed(f"hydra.searchpath=[file://{mine}]", "grid=wafers2021")
     description = publication.description
     assert set(description.datasets.values()) == {cell.dataset for cell in cells}
+
+
+def test_a_splitter_that_says_how_many_splits_it_makes_is_run_on_all_of_them(tmp_path, composed):
+    text = README.read_text(encoding="utf-8")
+    [folds] = re.findall(r"```yaml\n(name: five_folds\n.*?)```", text, re.DOTALL)
+    (tmp_path / "protocol").mkdir()
+    (tmp_path / "protocol" / "five_folds.yaml").write_text(folds)
+    named = [f"hydra.searchpath=[file://{tmp_path}]", "protocol=five_folds", "setting=outlier"]
+    [cell] = composed("dataset=pima", "algorithm=iforest", *named)
+    assert cell.n_splits == 5
+    [cell] = composed("dataset=pima", "algorithm=iforest", *named, "n_splits=2")
+    assert cell.n_splits == 2
