@@ -142,6 +142,14 @@ def test_memory_is_the_median_of_processes_from_100000_rows_on(monkeypatch):
     assert (row["need_over_input"], row["highest"]) == (1.9, 2.1)
 
 
+def test_the_readme_says_what_memory_was_measured():
+    root = Path(__file__).parents[2]
+    with (root / "results" / "runs" / "speed" / "memory.csv").open() as file:
+        (row,) = (row for row in csv.DictReader(file) if row["n_rows"] == "1000000")
+    needs = f"Fitting 10^6 rows takes {float(row['need_over_input']):.2f} times the memory"
+    assert needs in " ".join((root / "README.md").read_text(encoding="utf-8").split())
+
+
 def test_wide_data_are_timed_in_turn():
     timings = time_wide(["oneclassrf", "iforest"], 1, 1, seed=0, shape=(60, 300))
     assert [(t.dataset, t.n_features) for t in timings] == [("60 x 300", 300)] * 2
