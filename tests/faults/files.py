@@ -200,7 +200,12 @@ def hostile_pack(folder: Path) -> Findings:
     plain = json.loads(row["record"])
     bomb = b"\x02" + zlib.compress(bytes(100 << 20), 9)
     rows = [row | {"record": json.dumps(plain | odd)} for odd in _HOSTILE]
-    rows += [row | {"curve_roc": bomb}, row | {"record": " " * (100 << 20)}, row]
+    rows += [row | {"curve_roc": bomb}, row]
+    # A text that is longer than any record is refused with its pack, before one is read.
+    large = [row | {"record": " " * (100 << 20)}, row]
+    pq.write_table(pa.Table.from_pylist(large, table.schema), packed)
+    refused = sandbox.results("tables", "--records", str(packed))
+    findings.check("100 MB of text: exit", refused.status, 2)
     pq.write_table(pa.Table.from_pylist(rows, table.schema), packed)
     for command in ("tables", "status"):
         read = sandbox.results(command, "--records", str(packed))
