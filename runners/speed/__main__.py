@@ -22,6 +22,14 @@ from runners.speed.paired import TOTAL, Summary, Timing, summarise, time_pairs
 from runners.speed.wide import time_wide
 
 PARTS = ("datasets", "wide", "scale", "memory", "earlier", "startup", "baselines")
+# The parts that an option has an effect on, of the options that not all parts read.
+_READ_BY = {
+    "data": ("datasets", "baselines"),
+    "against": ("datasets", "wide"),
+    "algorithm": ("baselines",),
+    "largest": ("scale", "memory", "earlier"),
+    "earlier": ("earlier",),
+}
 
 
 def load_novelty(name: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -102,6 +110,12 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     if options.earlier is not None and not (options.earlier / "ocrf" / "__init__.py").is_file():
         parser.error(f"--earlier: {options.earlier} holds no package ocrf")
     options.parts = options.parts or list(PARTS)
+    for name, parts in _READ_BY.items():
+        given = getattr(options, name) != parser.get_default(name)
+        if given and not set(parts) & set(options.parts):
+            parser.error(f"--{name} is read by {', '.join(parts)}, and none of these is asked for")
+    if options.parts == ["memory"] and options.largest < scale.FEWEST_ROWS:
+        parser.error(f"the part memory starts at --largest {scale.FEWEST_ROWS}")
     return options
 
 

@@ -37,7 +37,7 @@ def measure_scale(n_rows: Sequence[int], n_jobs: int, seed: int) -> list[dict[st
 
 
 # A forest of fewer rows is not small beside them.
-_FEWEST_ROWS = 10**5
+FEWEST_ROWS = 10**5
 
 _OF_MEMORY = ("n_rows", "n_features", "n_jobs", "input_mb", "fit_peak_mb", "forest_mb")
 
@@ -47,7 +47,7 @@ def measure_memory(
 ) -> list[dict[str, Any]]:
     """Measure what fits take beyond the forest, relative to the input: medians of processes."""
     table = []
-    for n in (n for n in n_rows if n >= _FEWEST_ROWS):
+    for n in (n for n in n_rows if n >= FEWEST_ROWS):
         for threads in n_jobs:
             runs = [measure_scale([n], threads, seed + i)[0] for i in range(repeats)]
             needs = [run["fit_need_over_input"] for run in runs]

@@ -1,4 +1,4 @@
-"""Clustered data of any size for the scale table."""
+"""Clustered data of any size."""
 
 from __future__ import annotations
 

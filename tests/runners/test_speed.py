@@ -229,3 +229,19 @@ def test_equal_sub_samples(n, rows):
     ours = contestants.make("oneclassrf", 1, 0).fit(X)
     theirs = contestants.make("iforest_same_rows", 1, 0).fit(X)
     assert ours.forest.max_samples_ == theirs.forest.max_samples_ == rows
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["earlier", "--earlier", ".", "--data", "pima"], "--data is read by datasets, baselines"),
+        (["wide", "--earlier", "."], "--earlier is read by earlier"),
+        (["datasets", "--largest", "20000"], "--largest is read by scale, memory, earlier"),
+        (["startup", "--algorithm", "rfc"], "--algorithm is read by baselines"),
+        (["memory", "--largest", "20000"], "memory starts at --largest 100000"),
+    ],
+)
+def test_an_option_that_no_part_reads_is_refused(arguments, named, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        parse(arguments)
+    assert named in capsys.readouterr().err
