@@ -15,13 +15,18 @@ from results.options import records_paths, selection
 if TYPE_CHECKING:
     from results.output import Output
     from results.published.publication import Publication
+    from results.records.ambiguity import AsFiled
     from results.records.frame import Experiments
 
 
-def _load(options: argparse.Namespace, output: Output) -> Experiments:
+def _load(
+    options: argparse.Namespace, output: Output, as_filed: AsFiled | None = None
+) -> Experiments:
     from results.records.frame import load_experiments
 
-    experiments = load_experiments(*records_paths(options), selection=selection(options))
+    experiments = load_experiments(
+        *records_paths(options), selection=selection(options), as_filed=as_filed
+    )
     output.remarks += experiments.remarks
     return experiments
 
@@ -66,8 +71,7 @@ def compare(options: argparse.Namespace, output: Output) -> None:
     """Judge a run against published values: what is reproduced, what is not."""
     from results.reproduction.comparison_output import write_comparison
 
-    experiments = _load(options, output)
-    publication = _publication(options, experiments)
+    experiments, publication = _load_beside(options, output)
     write_comparison(experiments, output, publication, every_cell=options.cells)
 
 
@@ -82,15 +86,18 @@ def standings(options: argparse.Namespace, output: Output) -> None:
     """Insert our algorithms (--algorithm) among the published ones: means, ranks, wins, tests."""
     from results.reproduction.standings_output import write_standings
 
-    experiments = _load(options, output)
-    write_standings(experiments, output, _publication(options, experiments), options.metrics)
+    experiments, publication = _load_beside(options, output)
+    write_standings(experiments, output, publication, options.metrics)
 
 
-def _publication(options: argparse.Namespace, experiments: Experiments) -> Publication:
-    from results.published.publication import load_publication
+def _load_beside(options: argparse.Namespace, output: Output) -> tuple[Experiments, Publication]:
+    """Load experiments, named by the files of today, and the numbers to stand beside."""
+    from results.published.publication import CONF, load_publication
+    from results.reproduction.runs import as_filed
 
+    experiments = _load(options, output, as_filed((CONF, *options.searchpath)))
     names = {name: set(experiments.frame[name]) for name in ("dataset", "algorithm", "protocol")}
-    return load_publication(options.published, options.searchpath, names)
+    return experiments, load_publication(options.published, options.searchpath, names)
 
 
 def report(options: argparse.Namespace, output: Output) -> None:

@@ -8,7 +8,7 @@ experiments with the others would mix two things under one name.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import pandas as pd
@@ -76,21 +76,30 @@ def drop_superseded(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     return frame, remarks
 
 
+#: Says of a section, the name that records bear and a configuration whether the file has it so.
+AsFiled = Callable[[str, str, str], bool]
+
+
 def tell_apart(
-    frame: pd.DataFrame, coordinates: Sequence[str], sections: Sequence[str]
+    frame: pd.DataFrame,
+    coordinates: Sequence[str],
+    sections: Sequence[str],
+    as_filed: AsFiled | None = None,
 ) -> tuple[pd.DataFrame, list[str]]:
     """Append the differing options to the names of experiments that would be put together.
 
     Where the experiments of a cell, or the cells of a table, whatever their seeds and splits, were
-    configured differently, the configuration that most cells have keeps the plain name; the others
-    become for example ``paper(cap.drawn=once)``. What still collides after that is the same
-    experiment; the last row is kept.
+    configured differently, the configuration that its file has keeps the plain name, else the one
+    that most cells have; the others become for example ``paper(cap.drawn=once)``. What still
+    collides after that is the same experiment; the last row is kept.
 
     Parameters
     ----------
     frame : DataFrame
         One row per experiment, with the coordinates and ``config_<section>`` as JSON text.
     coordinates, sections : sequence of str
+    as_filed : callable, optional
+        Where there are files to hold the configurations to.
 
     Returns
     -------
@@ -113,7 +122,12 @@ def tell_apart(
             if not changed:
                 continue
             same = (frame[context] == members[context].iloc[0]).all(axis=1)
-            named = _renamed(frame[same], cell, name_column, f"config_{section}", changed)
+            filed: set[str] = set()
+            if as_filed is not None:
+                name = str(members[name_column].iloc[0])
+                texts = frame.loc[same, f"config_{section}"].unique()
+                filed = {text for text in texts if as_filed(section, name, text)}
+            named = _renamed(frame[same], cell, name_column, f"config_{section}", changed, filed)
             frame.loc[same, name_column] = named
             for new in sorted(set(named) - {members[name_column].iloc[0]}):
                 remarks.append(
@@ -207,7 +221,12 @@ def _differing_leaves(members: pd.DataFrame, scope: Sequence[str], column: str) 
 
 
 def _renamed(
-    rows: pd.DataFrame, cell: Sequence[str], name: str, column: str, changed: list[str]
+    rows: pd.DataFrame,
+    cell: Sequence[str],
+    name: str,
+    column: str,
+    changed: list[str],
+    filed: Collection[str],
 ) -> list[str]:
     suffixes: list[str] = []
     cache: dict[str, dict[str, str]] = {}
@@ -218,7 +237,12 @@ def _renamed(
     told = rows[list(cell)].assign(suffix=suffixes)
     n_cells = told.drop_duplicates()["suffix"].value_counts().to_dict()
     n_rows = told["suffix"].value_counts().to_dict()
-    usual = min(n_cells, key=lambda suffix: (-n_cells[suffix], -n_rows[suffix], suffix))
+    preferred = {
+        suffix for text, suffix in zip(rows[column], suffixes, strict=True) if text in filed
+    }
+    usual = min(
+        preferred or n_cells, key=lambda suffix: (-n_cells[suffix], -n_rows[suffix], suffix)
+    )
     return [
         old if suffix == usual else f"{old}({suffix})"
         for old, suffix in zip(rows[name], suffixes, strict=True)

@@ -12,7 +12,13 @@ from typing import Any
 import pandas as pd
 
 from results.metrics import METRICS, USUAL_METRICS
-from results.records.ambiguity import drop_superseded, mixed_options, mixed_versions, tell_apart
+from results.records.ambiguity import (
+    AsFiled,
+    drop_superseded,
+    mixed_options,
+    mixed_versions,
+    tell_apart,
+)
 from results.records.opening import Search, Selection, left_out, matches, open_records
 from results.records.record import Record, targets
 from results.records.splits import splits_of
@@ -46,8 +52,12 @@ class Experiments:
     records: Iterable[Record] | None = None
 
 
-def load_experiments(*paths: Path, selection: Selection | None = None) -> Experiments:
+def load_experiments(
+    *paths: Path, selection: Selection | None = None, as_filed: AsFiled | None = None
+) -> Experiments:
     """Read the selected records of stores and packed files.
+
+    Of configurations that bear one name, the one that fits `as_filed` keeps it.
 
     Raises
     ------
@@ -57,13 +67,16 @@ def load_experiments(*paths: Path, selection: Selection | None = None) -> Experi
         If the selection fits none.
     """
     store = open_records(*paths)
-    experiments = from_records(store, selection, origin=", ".join(map(str, paths)))
+    experiments = from_records(store, selection, ", ".join(map(str, paths)), as_filed)
     experiments.remarks += left_out(store.unreadable)
     return experiments
 
 
 def from_records(
-    records: Iterable[Record], selection: Selection | None = None, origin: str = "the records"
+    records: Iterable[Record],
+    selection: Selection | None = None,
+    origin: str = "the records",
+    as_filed: AsFiled | None = None,
 ) -> Experiments:
     """Tabulate the selected records; see :func:`load_experiments`."""
     search = Search(selection or Selection())
@@ -72,7 +85,7 @@ def from_records(
     frame = pd.DataFrame(rows).sort_values([*COORDINATES, "started", "key"], ignore_index=True)
     own_labels = dict(zip(frame["key"], frame["label"], strict=True))
     frame, remarks = drop_superseded(frame)
-    frame, told = tell_apart(frame, COORDINATES, SECTIONS)
+    frame, told = tell_apart(frame, COORDINATES, SECTIONS, as_filed)
     remarks += told
     remarks += mixed_options(frame) + mixed_versions(frame)
     # A plain name then means the plain one: `paper` leaves out `paper(cap.drawn=once)`.

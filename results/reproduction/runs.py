@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,13 @@ from results.reproduction.comparison import NOT_RUN
 _NEUTRAL = {
     "protocol": NEUTRAL["protocol"] | {"name", "description", "defaults"},
     "dataset": NEUTRAL["dataset"] | {"name", "defaults", "collection", "path"},
+    "algorithm": {"defaults"},
 }
-_WORDS = {"protocol": "protocol", "dataset": "data set"}
+#: Parameters of a class that change its time and no score.
+_FASTER = {"baselines.Orca": {"search"}}
+#: The keys that a name gives in brackets: ``mine(n=1,steps.1.1.depth=2)``.
+_NAMED = re.compile(r"(?<=[(,])[\w.]+(?==)")
+_WORDS = {"protocol": "protocol", "dataset": "data set", "algorithm": "algorithm"}
 
 
 def check_runs(frame: pd.DataFrame, publication: Publication) -> list[str]:
@@ -42,7 +48,7 @@ def check_runs(frame: pd.DataFrame, publication: Publication) -> list[str]:
     ------
     ValueError
         If no experiment was made with the publication's protocol and setting, naming both; or if
-        what the file of their protocol or data set says was overridden.
+        what the file of their protocol, data set or algorithm says was overridden, or has changed.
     """
     made_with = {(run.protocol, run.setting) for run in publication.description.settings.values()}
     counts = Counter(zip(frame["protocol"], frame["setting"], strict=True))
@@ -60,12 +66,35 @@ def check_runs(frame: pd.DataFrame, publication: Publication) -> list[str]:
     ]
     for text in changes(frame, publication):
         if text:
-            raise ValueError(text)
+            raise ValueError(
+                f"{text}. Run them anew: what is not as its file says is left out then"
+            )
     return remarks
 
 
+def as_filed(roots: Sequence[Path]) -> Callable[[str, str, str], bool]:
+    """Return a function that says whether a part of a configuration is what its file says.
+
+    Parameters
+    ----------
+    roots : sequence of Path
+        Folders like ``conf/``.
+
+    Returns
+    -------
+    callable
+        Takes ``"protocol"``, ``"dataset"`` or ``"algorithm"``, the name that records bear, and the
+        configuration as JSON text; false where no file bears the name.
+    """
+
+    def is_as_filed(group: str, name: str, text: str) -> bool:
+        return group in _NEUTRAL and _change(group, name, text, roots) == ""
+
+    return is_as_filed
+
+
 def comparable(frame: pd.DataFrame, publication: Publication) -> tuple[pd.DataFrame, list[str]]:
-    """Leave out the experiments whose protocol or data set is not what its file says.
+    """Leave out the experiments whose protocol, data set or algorithm is not what its file says.
 
     Returns
     -------
@@ -80,10 +109,11 @@ def comparable(frame: pd.DataFrame, publication: Publication) -> tuple[pd.DataFr
 
 
 def changes(frame: pd.DataFrame, publication: Publication) -> pd.Series:
-    """Say of each experiment what was changed in its protocol or its data set.
+    """Say of each experiment what was changed in its protocol, its data set or its algorithm.
 
-    A run with one key overridden keeps the plain name where nothing else was run. Experiments are
-    held to the files that bear the names of their protocol and data set, if there are such.
+    A run with one key overridden keeps the plain name where nothing else was run, and a file may be
+    changed after a run. Experiments are held to the files that bear the names of their protocol,
+    data set and algorithm, if there are such; what a name says was changed is no change.
 
     Returns
     -------
@@ -92,37 +122,55 @@ def changes(frame: pd.DataFrame, publication: Publication) -> pd.Series:
     """
     made_with = {run.protocol for run in publication.description.settings.values()}
     found = pd.Series("", index=frame.index, dtype=object)
-    for group, neutral in _NEUTRAL.items():
-        files = files_of(group, publication.roots)
+    for group, word in _WORDS.items():
+        column = "label" if group == "algorithm" else group
         rows = frame[frame["protocol"].isin(made_with) & (found == "")]
-        for (name, text), part in rows.groupby([group, f"config_{group}"], sort=False):
-            if file := file_of(str(name), files):
-                what = _first_change(json.loads(str(text)), file, neutral)
-                if what:
-                    found[part.index] = (
-                        f"records of {_WORDS[group]} {name} were made with {what}, as {file.name} "
-                        f"has it for {publication.name}: they do not measure the same"
-                    )
+        for (name, text), part in rows.groupby([column, f"config_{group}"], sort=False):
+            if what := _change(group, str(name), str(text), publication.roots):
+                found[part.index] = (
+                    f"records of {word} {name} have {what}: they do not measure the same as "
+                    f"{publication.name}"
+                )
     return found
 
 
-def _first_change(config: Any, file: Path, neutral: Collection[str]) -> str:
-    """Return the first key that a recorded configuration does not have as its file; or nothing."""
+def _change(group: str, name: str, text: str, roots: Sequence[Path]) -> str | None:
+    """Say what a configuration has otherwise than its file; None without a file."""
+    config = json.loads(text) or {}
+    # What follows the name in brackets was told apart, or overridden on the command line.
+    plain = name.partition("(")[0] if group == "algorithm" else str(config.get("name", name))
+    file = file_of(plain, files_of(group, roots))
+    if file is None:
+        return None
+    neutral = _NEUTRAL[group] | _FASTER.get(str(config.get("_target_")), set())
+    return _first_change(config, file, neutral, name.removeprefix(plain))
+
+
+def _first_change(config: Any, file: Path, neutral: Collection[str], told: str) -> str:
+    """Say which key a recorded configuration does not have as its file, the first; or nothing.
+
+    `told` is what the name says in brackets: these keys are meant to differ.
+    """
     written: Any = OmegaConf.to_container(OmegaConf.load(file))
     expected = dict(_leaves(written, neutral))
     actual = dict(_leaves(config, neutral))
-    for key, value in expected.items():
-        # Records of another origin may lack a key, and what is interpolated has no value yet.
-        if key not in actual or (isinstance(value, str) and "${" in value):
-            continue
-        if actual[key] != value:
-            return f"{key}={json.dumps(actual[key])}, not {key}={json.dumps(value)}"
+    if not actual:  # an origin that does not say it
+        return ""
+    named = [f"{name}." for name in _NAMED.findall(told)]
     # What else the file has is not in it where it builds on another one.
-    if actual and "defaults" not in written:
-        for key, value in actual.items():
-            if key not in expected and value is not None:
-                return f"{key}={json.dumps(value)}, not without {key}"
+    further = () if "defaults" in written else (key for key in actual if key not in expected)
+    for key in (*expected, *further):
+        value, wanted = actual.get(key), expected.get(key)
+        # What is interpolated has no value yet.
+        if value == wanted or (isinstance(wanted, str) and "${" in wanted):
+            continue
+        if not any(f"{key}.".startswith(name) or name.startswith(f"{key}.") for name in named):
+            return f"{_said(key, actual)}, and {file.name} has {_said(key, expected)}"
     return ""
+
+
+def _said(key: str, options: Mapping[str, Any]) -> str:
+    return f"{key}={json.dumps(options[key])}" if key in options else f"no {key}"
 
 
 def _leaves(config: Any, neutral: Collection[str], prefix: str = "") -> Iterator[tuple[str, Any]]:

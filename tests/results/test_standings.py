@@ -15,7 +15,7 @@ from results.published.values import read_values
 from results.records.frame import from_records
 from results.records.opening import Selection
 from results.reproduction.comparison import compare
-from results.reproduction.runs import check_runs, comparable, not_run
+from results.reproduction.runs import as_filed, check_runs, comparable, not_run
 from results.reproduction.standings import standing_rows, standings
 from results.reproduction.standings_output import to_frame, to_markdown, write_standings
 from tests.results.support import make_record
@@ -229,64 +229,113 @@ def test_runs_of_another_protocol_or_setting_are_refused_with_both_named(publish
     assert remark.startswith("left out: 1 experiments of protocol paper (novelty)")
 
 
-def test_an_overridden_protocol_is_refused_though_it_bears_the_name(publish, tmp_path):
-    """A run with one key overridden keeps its protocol's plain name where nothing else was run."""
-    publication = replace(publish(random_block(7)), roots=(tmp_path,))
-    (tmp_path / "protocol").mkdir()
-    (tmp_path / "protocol" / "clean.yaml").write_text(
-        "name: clean\ncut: {kind: random, train_size: 0.5}\nseeds: [3, 4]\nmetrics: [roc_auc]\n"
-        "scaling: ${other}\n"
+#: What the files of a configuration folder say.
+FILED = {
+    "protocol/clean": "name: clean\ncut: {kind: random, train_size: 0.5}\nscaling: ${other}\n"
+    "metrics: [roc_auc]\n",
+    "dataset/pima": "name: pima\ntarget: class\ndescription: words\n",
+    "algorithm/knn5": "_target_: baselines.PyODDetector\nparams: {n: 5, steps: [[a, {k: 1}]]}\n",
+    "algorithm/orca": "_target_: baselines.Orca\nsearch: scan\n",
+}
+
+
+@pytest.fixture
+def filed(publish, tmp_path):
+    """Return a publication beside a folder of configuration."""
+    for name, text in FILED.items():
+        file = tmp_path / f"{name}.yaml"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+    return replace(publish({"pima": ["50.0"] * 4}), roots=(tmp_path,))
+
+
+def made(algorithm="knn5", variant="", protocol=(), dataset=(), parameters=(), **changes):
+    """Return a record made as the files of `filed` say, but for what is given."""
+    own = {"_target_": "baselines.PyODDetector", "params": {"n": 5, "steps": [["a", {"k": 1}]]}}
+    config = {
+        "protocol": {"name": "clean", "cut": {"kind": "random", "train_size": 0.5}, "scaling": 1}
+        | {"metrics": ["best_f1"]}
+        | dict(protocol),
+        "dataset": {"name": "pima", "target": "class", "description": "others"} | dict(dataset),
+        "algorithm": own | dict(parameters),
+    }
+    return make_record(
+        "pima", algorithm, protocol="clean", variant=variant, config=config, **changes
     )
-
-    def frame(**cut):
-        protocol = {"name": "clean", "cut": {"kind": "random"} | cut, "seeds": [3, 4], "scaling": 1}
-        config = {"protocol": protocol | {"metrics": ["best_f1"]}}
-        return from_records([make_record("d0", protocol="clean", config=config)]).frame
-
-    assert check_runs(frame(train_size=0.5), publication) == []
-    assert check_runs(frame(), publication) == []  # an origin that does not say it
-    with pytest.raises(
-        ValueError,
-        match=r"protocol clean were made with cut.train_size=0.6, not cut.train_size=0.5, as clean.yaml has it for nobody",
-    ):
-        check_runs(frame(train_size=0.6), publication)
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"protocol": {"cap": {"ratio": 0.5}}}, "cap.ratio=0.5, not cap.ratio=0.1"),
-        ({"protocol": {"resize": {"most": 9}}}, "resize.most=9, not without resize.most, as clean"),
-        ({"dataset": {"anomalies": ["x"]}}, r'anomalies=\["x"\], not anomalies='),
         (
-            {"dataset": {"drop_columns": ["age"]}},
-            r"data set pima .* not without drop_columns, as pima",
+            {"protocol": {"cut": {"kind": "random", "train_size": 0.6}}},
+            r"records of protocol clean have cut.train_size=0.6, and clean.yaml has "
+            r"cut.train_size=0.5: they do not measure the same as nobody",
+        ),
+        ({"protocol": {"resize": {"most": 9}}}, "resize.most=9, and clean.yaml has no resize.most"),
+        ({"protocol": {"cut": {"kind": "random"}}}, "have no cut.train_size, and clean.yaml has"),
+        ({"dataset": {"target": "x"}}, 'data set pima have target="x", and pima.yaml has target='),
+        ({"dataset": {"drop_columns": ["age"]}}, "and pima.yaml has no drop_columns"),
+        (
+            {"parameters": {"params": {"n": 7, "steps": [["a", {"k": 1}]]}}},
+            "algorithm knn5 have params.n=7, and knn5.yaml has params.n=5",
+        ),
+        (
+            {"variant": "params.n=7", "parameters": {"params": {"n": 7}}},
+            r"algorithm knn5\(params.n=7\) have no params.steps, and",
         ),
     ],
 )
-def test_what_was_changed_in_a_protocol_or_data_set_is_not_compared(publish, changes, words):
-    """Under the plain names, as they are where every experiment was changed alike."""
-    publication = publish(random_block(7) | {"pima": ["50.0"] * 4})
-    written = {"cap": {"ratio": 0.1}, "cut": {"kind": "random", "train_size": 0.5}}
-    config = {
-        "protocol": {"name": "clean", "metrics": ["best_f1"]}
-        | written
-        | changes.get("protocol", {}),
-        "dataset": {"name": "pima", "description": "other words"} | changes.get("dataset", {}),
-    }
-    frame = from_records([make_record("pima", protocol="clean", config=config)]).frame
+def test_what_is_not_as_its_file_says_is_not_compared(filed, changes, words):
+    """Under the plain names, as they are where all was changed alike, or a file after the run."""
+    frame = from_records([made(**changes)]).frame
     with pytest.raises(ValueError, match=words):
-        check_runs(frame, publication)
-    kept, (remark,) = comparable(frame, publication)
+        check_runs(frame, filed)
+    kept, (remark,) = comparable(frame, filed)
     assert kept.empty
     assert remark.startswith("not compared: 1 experiments; records of ")
-    config |= {
-        "protocol": {"name": "clean"} | written,
-        "dataset": {"name": "pima", "target": "class"},
-    }
-    same = from_records([make_record("pima", protocol="clean", config=config)]).frame
-    assert check_runs(same, publication) == []
-    assert len(comparable(same, publication)[0]) == 1
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        made(),
+        made(variant="params.n=7", parameters={"params": {"n": 7, "steps": [["a", {"k": 1}]]}}),
+        made(
+            variant="params.steps.0.1.k=2",
+            parameters={"params": {"n": 5, "steps": [["a", {"k": 2}]]}},
+        ),
+        made("orca", parameters={"_target_": "baselines.Orca", "search": "boxes", "params": None}),
+        made("unfiled", parameters={"n": 3}),
+        make_record("pima", protocol="clean", config={"protocol": {"name": "clean"}}),
+    ],
+    ids=["as filed", "variant", "variant in a list", "faster", "no file", "does not say"],
+)
+def test_what_is_as_its_file_says_is_compared(filed, record):
+    frame = from_records([record]).frame
+    assert check_runs(frame, filed) == []
+    assert len(comparable(frame, filed)[0]) == 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "column", "name"),
+    [
+        ({"protocol": {"cap": 1}}, "protocol", "clean"),
+        ({"dataset": {"drop_columns": ["a"]}}, "dataset", "pima"),
+        ({"parameters": {"params": {"n": 7, "steps": [["a", {"k": 1}]]}}}, "label", "knn5"),
+    ],
+)
+def test_what_its_file_says_keeps_the_plain_name_however_little_was_run(
+    filed, changed, column, name
+):
+    """A file that was changed, and run anew: most records may be of what it said before."""
+    both = [made(split=0), *(made(split=split, **changed) for split in range(3))]
+    frame = from_records(both, as_filed=as_filed(filed.roots)).frame
+    assert (frame[column] == name).sum() == 1
+    assert len(from_records(both).frame.query(f"{column} == @name")) == 3
+    check_runs(frame, filed)
+    (kept,) = frame.loc[frame[column] == name, "split"]
+    assert kept == 0
 
 
 def test_what_was_not_run_is_said_in_three_ways(publish):
