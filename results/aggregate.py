@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
+from itertools import count
 
 import numpy as np
 import pandas as pd
@@ -31,11 +33,12 @@ def make_cells(frame: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         Indexed by protocol, setting, dataset, label, sorted as the tables are. Columns: ``mark``
         (empty where there is a value), ``n_ok``, ``n_expected`` (the splits of the protocol, or
-        those of the run where it has more, for each seed), ``n_seeds``, ``seeds`` (as text),
-        ``partial``, ``mixed`` (splits of several versions of a package), ``uses_labels``,
-        ``n_experiments``, ``n_<status>``, ``time_limits`` (tuple, of the experiments that exceeded
-        theirs), each metric's mean and ``<metric>_std`` (ddof 1), mean seconds, largest
-        ``peak_memory_mb``, mean counts.
+        those of the run where it has more, for each seed), ``n_seeds``, ``splits`` and ``tried``
+        (in words, those that have finished and those that have a record), ``partial``, ``mixed``
+        (splits of several versions of a package), ``uses_labels``, ``n_experiments``,
+        ``n_<status>``, ``time_limits`` (tuple, of the experiments that exceeded theirs), each
+        metric's mean and ``<metric>_std`` (ddof 1), mean seconds, largest ``peak_memory_mb``, mean
+        counts.
     """
     ok = frame["status"] == "ok"
     groups = frame.groupby(CELL, sort=False)
@@ -45,7 +48,8 @@ def make_cells(frame: pd.DataFrame) -> pd.DataFrame:
         table[f"n_{status}"] = counts.get(status, 0)
     table["n_experiments"] = groups.size()
     table["n_seeds"] = groups["seed"].nunique()
-    table["seeds"] = groups["seed"].agg(lambda seeds: ", ".join(map(str, sorted(set(seeds)))))
+    table["splits"] = _splits(frame[ok], table.index)
+    table["tried"] = _splits(frame, table.index)
     # A run may have been asked for fewer splits than its protocol has, which makes no whole cell.
     planned = groups[["n_splits", "protocol_splits"]].max().astype("float64").max(axis=1)
     seen = groups["split"].max() + 1
@@ -90,17 +94,66 @@ def _time_limits(frame: pd.DataFrame, cells: pd.Index) -> list[tuple[float, ...]
     return [limits.get(cell, ()) for cell in cells]
 
 
-def of_fewer_splits(cells: pd.DataFrame) -> pd.Series:
-    """Tell which cells have a value from fewer of their splits than another of their data set.
+def _splits(frame: pd.DataFrame, cells: pd.Index) -> list[str]:
+    """Return the splits of each cell in words, which are the same for the same splits alone.
 
-    Such a mean is not to be ranked among the others.
+    For example ``0-3, 5 of seed 0; 0-9 of seed 1``.
     """
+    found: dict[tuple[str, ...], dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for *cell, seed, split in frame[[*CELL, "seed", "split"]].itertuples(index=False, name=None):
+        found[tuple(cell)][seed].add(split)
+    return [
+        "; ".join(f"{_ranges(own)} of seed {seed}" for seed, own in sorted(found[cell].items()))
+        for cell in cells
+    ]
+
+
+def _ranges(numbers: set[int]) -> str:
+    texts: list[str] = []
+    for first in sorted(n for n in numbers if n - 1 not in numbers):
+        last = next(n for n in count(first) if n + 1 not in numbers)
+        texts.append(f"{first}-{last}" if last > first else f"{first}")
+    return ", ".join(texts)
+
+
+def of_fewer_splits(cells: pd.DataFrame) -> pd.Series:
+    """Tell which cells have a value from fewer of their splits than another of their data set."""
     return _behind((cells["n_ok"] / cells["n_expected"]).where(cells["mark"] == ""))
 
 
+def usual_splits(cells: pd.DataFrame) -> pd.Series:
+    """Return the splits of which values are compared, in words, for the data set of each cell.
+
+    They are those of most cells with the largest share of their splits.
+    """
+    usable = (cells["mark"] == "") & ~of_fewer_splits(cells)
+    return _most(cells["splits"].where(usable))
+
+
+def of_other_splits(cells: pd.DataFrame) -> pd.Series:
+    """Tell which cells have a value from other splits than the usual ones of their data set.
+
+    Such a mean is not to be ranked among the others.
+    """
+    return (cells["mark"] == "") & (cells["splits"] != usual_splits(cells))
+
+
 def _behind(share: pd.Series) -> pd.Series:
-    line = [name for name in CELL[:-1] if name in share.index.names]
-    return share < share.groupby(level=line).transform("max") - 1e-9
+    return share < share.groupby(level=_line(share)).transform("max") - 1e-9
+
+
+def _most(splits: pd.Series) -> pd.Series:
+    """Return the splits that most cells of a line have, for each; of equals the first count."""
+
+    def most(own: pd.Series) -> str:
+        counts = own.value_counts(sort=False)  # without NaN
+        return str(counts.idxmax()) if len(counts) else ""
+
+    return splits.groupby(level=_line(splits)).transform(most)
+
+
+def _line(cells: pd.Series) -> list[str]:
+    return [name for name in CELL[:-1] if name in cells.index.names]
 
 
 def mark_meanings(cells: pd.DataFrame) -> dict[str, str]:
@@ -115,7 +168,7 @@ def _cell_order(key: tuple[str, str, str, str]) -> tuple[object, ...]:
 
 
 def fully_run(grid: pd.DataFrame) -> list[str]:
-    """Return the algorithms that were run on every data set and split, whatever came of it.
+    """Return the algorithms that were run on every data set and its splits, whatever came of it.
 
     Averages and ranks over common data sets are for these: that a variant was tried on one data
     set or split only must not take the others out of the comparison. All, if none was run on every
@@ -127,8 +180,10 @@ def fully_run(grid: pd.DataFrame) -> list[str]:
         Cells of one protocol and setting, indexed by dataset and label.
     """
     # Where a split exceeds the time limit the others are not tried.
-    tried = (grid["n_experiments"] / grid["n_expected"]).where(grid["mark"] == "", 1.0)
-    counts = (~_behind(tried)).groupby(level="label").sum()
+    share = (grid["n_experiments"] / grid["n_expected"]).where(grid["mark"] == "", 1.0)
+    usual = _most(grid["tried"].where((grid["mark"] == "") & ~_behind(share)))
+    whole = (grid["mark"] != "") | (grid["tried"] == usual)
+    counts = whole.groupby(level="label").sum()
     everywhere = counts[counts == len(grid.index.unique("dataset"))]
     return [str(label) for label in (everywhere if len(everywhere) else counts).index]
 

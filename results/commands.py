@@ -191,7 +191,7 @@ def status(options: argparse.Namespace, output: Output) -> None:
     try:
         experiments = _load(options, output)
     except NoRecordsError:
-        if not asked:
+        if not any(cell.missing for cell in asked):
             raise
         print_status(None, output, asked)
     else:

@@ -10,13 +10,20 @@ from typing import Any
 import pandas as pd
 from rich.text import Text
 
-from results.aggregate import labelled_in, make_cells, mark_meanings
+from results.aggregate import (
+    labelled_in,
+    make_cells,
+    mark_meanings,
+    of_fewer_splits,
+    of_other_splits,
+    usual_splits,
+)
 from results.output import Output
 from results.records.asked import Asked
 from results.records.frame import Experiments
 from results.records.statuses import MISSING, STATUSES
 from results.tables.text import print_columns
-from results.vocabulary import PARTIAL, SETTINGS, algorithm_order, flagged
+from results.vocabulary import PARTIAL, PARTIAL_MEANING, SETTINGS, algorithm_order, flagged
 
 
 def missing_remarks(cells: pd.DataFrame) -> list[str]:
@@ -50,16 +57,18 @@ def incomplete_remarks(cells: pd.DataFrame) -> list[str]:
 
 
 def unpaired_remarks(cells: pd.DataFrame) -> list[str]:
-    """Say which algorithms were run with other seeds, and so on other splits, than others."""
+    """Say which values are not compared, being of as many splits as others, but of other ones."""
     found: dict[str, list[str]] = {}
-    for place, part in cells.groupby(level=["protocol", "setting", "dataset"], sort=False):
-        protocol, setting, dataset = place
-        usual = part["seeds"].value_counts(sort=False).idxmax()
-        for label, seeds in zip(part.index.get_level_values("label"), part["seeds"], strict=True):
-            if seeds != usual:
-                where = f"{protocol}, {label}, {setting}: seed {seeds}, others {usual}"
-                found.setdefault(where, []).append(str(dataset))
-    return [f"not on the same splits ({at}): {', '.join(names)}" for at, names in found.items()]
+    own = cells.assign(usual=usual_splits(cells))
+    own = own[of_other_splits(cells) & ~of_fewer_splits(cells)]
+    for at, splits, usual in zip(own.index, own["splits"], own["usual"], strict=True):
+        protocol, setting, dataset, label = at
+        where = f"{protocol}, {label}, {setting}: {splits}, others {usual}"
+        found.setdefault(where, []).append(str(dataset))
+    return [
+        f"not on the same splits, and so not compared ({at}): {', '.join(names)}"
+        for at, names in found.items()
+    ]
 
 
 def _incomplete(protocol: str, grid: pd.DataFrame) -> list[str]:
@@ -119,8 +128,9 @@ def print_status(
         None if there is no record yet.
     output : Output
     asked : sequence of Asked
-        Cells of which experiments were asked for that have no record.
+        Cells of which experiments were asked for.
     """
+    missing = [cell for cell in asked if cell.missing]
     cells = make_cells(experiments.frame) if experiments else None
     parts = (
         {}
@@ -132,7 +142,7 @@ def print_status(
             )
         }
     )
-    for protocol, setting in dict.fromkeys([*parts, *((a.protocol, a.setting) for a in asked)]):
+    for protocol, setting in dict.fromkeys([*parts, *((a.protocol, a.setting) for a in missing)]):
         part = parts.get((protocol, setting))
         wanted = [a for a in asked if (a.protocol, a.setting) == (protocol, setting)]
         n_cells, n_ok = (0, 0) if part is None else (len(part), int(part["n_ok"].sum()))
@@ -142,7 +152,9 @@ def print_status(
         print_columns(output.console, *_grid(part, wanted))
     if cells is not None and experiments is not None:
         legend = "; ".join(f"{mark}: {meaning}" for mark, meaning in mark_meanings(cells).items())
-        output.console.print(Text(f"n/m: n of m splits finished; {legend}", style="dim"))
+        splits = "n/m: n of m splits finished, m those asked for, or else those of the protocol"
+        legend = f"{splits}; {PARTIAL}: {PARTIAL_MEANING}; {legend}"
+        output.console.print(Text(legend, style="dim"))
         table = failures(experiments.frame)
         if len(table):
             output.console.print(Text("\nNot ok, and why", style="bold"))
@@ -152,7 +164,7 @@ def print_status(
                 [[str(value) for value in row] for row in table.to_numpy()],
             )
         output.remarks += missing_remarks(cells)
-    output.remarks += asked_remarks(asked)
+    output.remarks += asked_remarks(missing)
 
 
 def asked_remarks(asked: Sequence[Asked]) -> list[str]:
@@ -171,9 +183,11 @@ def _grid(
     """Return headings and rows of a grid of data sets and algorithms."""
     known = set() if part is None else set(part.index)
     missing: Counter[tuple[str, str]] = Counter()
+    wanted: Counter[tuple[str, str]] = Counter()
     for cell in asked:
+        wanted[cell.dataset, cell.label] += cell.planned
         missing[cell.dataset, cell.label] += cell.missing
-    names = [*known, *missing]
+    names = [*known, *+missing]
     labels = sorted({label for _, label in names}, key=algorithm_order)
     rows = {} if part is None else dict(zip(part.index, part.to_dict("records"), strict=True))
     labelled = frozenset() if part is None else labelled_in(part)
@@ -185,8 +199,9 @@ def _grid(
             return f"0/{not_run}" if not_run else MISSING
         if row["mark"]:
             return str(row["mark"])
-        planned = max(row["n_expected"], row["n_experiments"] + not_run)
-        return f"{row['n_ok']}/{planned}{PARTIAL if row['n_ok'] < planned else ''}"
+        planned = max(wanted[dataset, label] or row["n_expected"], row["n_experiments"] + not_run)
+        whole = max(planned, row["n_expected"])
+        return f"{row['n_ok']}/{planned}{PARTIAL if row['n_ok'] < whole else ''}"
 
     heads = [flagged(label, labelled) for label in labels]
     datasets = sorted({dataset for dataset, _ in names})

@@ -35,6 +35,8 @@ SETTINGS: Final = {"novelty": "novelty detection", "outlier": "outlier detection
 
 PARTIAL: Final = "†"
 PARTIAL_MEANING: Final = "fewer splits than the protocol has"
+UNPAIRED: Final = "§"
+UNPAIRED_MEANING: Final = "other splits than those of most, and so not compared"
 LABELLED: Final = "‡"
 LABELLED_MEANING: Final = "was given the labels of the training points"
 

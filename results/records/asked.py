@@ -36,14 +36,14 @@ class _Grid(BaseModel):
 
 @dataclass(frozen=True)
 class Asked:
-    """A cell of which experiments were asked for that have no record.
+    """A cell of which experiments were asked for.
 
     Attributes
     ----------
     protocol, setting, dataset, label : str
     seed : int
     planned, missing : int
-        How many experiments the cell has, and how many of them have no record.
+        How many experiments were asked for, and how many of them have no record.
     """
 
     protocol: str
@@ -61,7 +61,7 @@ def grid_file(records: Path) -> Path:
 
 
 def asked_for(paths: Iterable[Path], selection: Selection) -> list[Asked]:
-    """Return the selected cells of which experiments have no record.
+    """Return the selected cells of which experiments were asked for.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def asked_for(paths: Iterable[Path], selection: Selection) -> list[Asked]:
                 for what, patterns in selection.asked().items()
                 if patterns
             )
-            if missing and chosen:
+            if chosen:
                 found.append(
                     Asked(
                         cell.protocol,

@@ -13,7 +13,7 @@ import pandas as pd
 import scikit_posthocs as sp
 from scipy import stats
 
-from results.aggregate import in_order, of_fewer_splits
+from results.aggregate import in_order, of_other_splits
 from results.metrics import METRICS
 from results.vocabulary import round_half_up
 
@@ -82,9 +82,9 @@ class Comparison:
 def matrix(cells: pd.DataFrame, metric: str, algorithms: tuple[str, ...] = ()) -> pd.DataFrame:
     """Return data sets x algorithms of one protocol and setting; NaN where there is no value.
 
-    A mean over fewer splits than another one of its data set has is none.
+    A mean over other splits than those that its data set usually has is none.
     """
-    whole = cells[metric].mask(of_fewer_splits(cells))
+    whole = cells[metric].mask(of_other_splits(cells))
     values = whole.droplevel(["protocol", "setting"]).unstack("label")
     # Noise of summation must not break ties between equal means.
     return values.reindex(columns=in_order(values.columns, algorithms)).sort_index().round(12)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 from rich.text import Text
 
-from results.aggregate import fully_run, labelled_in, make_cells, of_fewer_splits
+from results.aggregate import fully_run, labelled_in, make_cells, of_other_splits, usual_splits
 from results.metrics import METRICS
 from results.output import Output
 from results.records.frame import Experiments
@@ -28,13 +28,13 @@ from results.vocabulary import display_name, flagged, format_number
 
 @dataclass(frozen=True)
 class Section:
-    """Statistics of one protocol, setting and metric; `short` names values that are left out."""
+    """Statistics of one protocol, setting and metric; `unpaired` names values that are left out."""
 
     part: Slice
     metric: str
     values: pd.DataFrame
     comparisons: list[Comparison]
-    short: list[str]
+    unpaired: list[str]
 
     @property
     def name(self) -> str:
@@ -65,15 +65,15 @@ def sections(experiments: Experiments, metrics: tuple[str, ...] = ()) -> Iterato
                     metric,
                     values,
                     comparisons(values, metric, [flagged(label, labelled) for label in run]),
-                    _short(grid),
+                    _unpaired(grid),
                 )
 
 
-def _short(grid: pd.DataFrame) -> list[str]:
-    cells = grid[of_fewer_splits(grid)]
+def _unpaired(grid: pd.DataFrame) -> list[str]:
+    cells = grid.assign(usual=usual_splits(grid))[of_other_splits(grid)]
     return [
-        f"Left out: {display_name(str(label))} on {dataset}, {row['n_ok']} of {row['n_expected']} "
-        "splits, fewer than others."
+        f"Left out: {display_name(str(label))} on {dataset}, splits {row['splits']}; "
+        f"others: {row['usual']}."
         for (dataset, label), row in zip(cells.index, cells.to_dict("records"), strict=True)
     ]
 
@@ -93,8 +93,8 @@ def write_statistics(
                 blocks.append((title, [], rows))
         wins = square_rows(win_tie_loss(section.values, section.metric))
         blocks.append(("wins/ties/losses on the data sets that both finished", [], wins))
-        parts = [f"# {section.title}", "", *(f"{text}\n" for text in section.short)]
-        for text in section.short:
+        parts = [f"# {section.title}", "", *(f"{text}\n" for text in section.unpaired)]
+        for text in section.unpaired:
             output.console.print(Text(text))
         for title, texts, table in blocks:
             output.console.print(Text(f"\n{title}", style="italic"))

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from results.aggregate import fully_run, in_order, mark_meanings, of_fewer_splits
+from results.aggregate import fully_run, in_order, mark_meanings, of_other_splits
 from results.metrics import METRICS, PAPER_METRICS
 from results.records.statuses import MARK_MEANINGS, MISSING
 from results.tables.model import Entry, Line, Table, TableOptions
@@ -18,6 +18,8 @@ from results.vocabulary import (
     LABELLED_MEANING,
     PARTIAL,
     PARTIAL_MEANING,
+    UNPAIRED,
+    UNPAIRED_MEANING,
     display_name,
     format_number,
     format_seconds,
@@ -61,11 +63,11 @@ def build_table(
         for label in algorithms
         if grid.xs(label, level="label")["uses_labels"].any()
     }
-    short = of_fewer_splits(grid)
+    other = of_other_splits(grid)
     compared = [label for label in algorithms if label in fully_run(grid)]
-    common = common_datasets(grid[~short], datasets, compared, metrics)
-    _add_datasets(table, grid, datasets, options, short)
-    _add_summaries(table, grid, datasets, options, short, compared, common)
+    common = common_datasets(grid[~other], datasets, compared, metrics)
+    _add_datasets(table, grid, datasets, options, other)
+    _add_summaries(table, grid, datasets, options, other, compared, common)
     _add_times(table, grid, datasets)
     _add_notes(table, grid, datasets, compared, common)
     return table
@@ -76,9 +78,9 @@ def _add_datasets(
     grid: pd.DataFrame,
     datasets: list[str],
     options: TableOptions,
-    short: pd.Series,
+    other: pd.Series,
 ) -> None:
-    known, of_fewer = set(grid.index), set(short.index[short])
+    known, unpaired = set(grid.index), set(other.index[other])
     columns = {name: grid[name].to_dict() for name in ("mark", "partial", *grid.columns)}
     for dataset in datasets:
         line = Line(dataset, dataset)
@@ -96,10 +98,10 @@ def _add_datasets(
                 table.entries[dataset, label, metric] = Entry(
                     format_number(values[label], options.precision) or MISSING,
                     format_number(std, options.precision) if options.std else "",
-                    PARTIAL if columns["partial"][at] else "",
+                    PARTIAL * columns["partial"][at] + UNPAIRED * (at in unpaired),
                 )
-            whole = {name: v for name, v in values.items() if (dataset, name) not in of_fewer}
-            _embolden(table, line, metric, whole, options.precision, _best(metric))
+            paired = {name: v for name, v in values.items() if (dataset, name) not in unpaired}
+            _embolden(table, line, metric, paired, options.precision, _best(metric))
 
 
 def _add_summaries(
@@ -107,11 +109,11 @@ def _add_summaries(
     grid: pd.DataFrame,
     datasets: list[str],
     options: TableOptions,
-    short: pd.Series,
+    other: pd.Series,
     compared: list[str],
     common: list[str],
 ) -> None:
-    mixed = set(short.index[short].get_level_values("label"))
+    unpaired = sorted(set(other.index[other].get_level_values("label")))
     average = Line("average", "average:", "summary")
     average_common = Line("average_common", f"average ({len(common)} common):", "summary")
     rank = Line("mean_rank", f"mean rank ({len(common)} common):", "summary")
@@ -125,7 +127,7 @@ def _add_summaries(
         best = _best(metric)
         counts = values.notna().sum()
         over = {str(label): f" ({n})" for label, n in counts.items() if 0 < n < len(datasets)}
-        over |= {label: over.get(label, "") + PARTIAL for label in sorted(mixed) if counts[label]}
+        over |= {label: over.get(label, "") + UNPAIRED for label in unpaired}
         _add_numbers(table, average, metric, values.mean(), options.precision, best, over)
         if compares:
             # Those not compared keep their places, as NaN.
@@ -259,8 +261,9 @@ def _add_notes(
         )
     used = {entry.text for entry in table.entries.values()}
     marks = [f"{mark}: {meaning}" for mark, meaning in mark_meanings(grid).items() if mark in used]
-    if any(PARTIAL in entry.flag for entry in table.entries.values()):
-        marks.append(f"{PARTIAL}: {PARTIAL_MEANING}")
+    for mark, meaning in ((PARTIAL, PARTIAL_MEANING), (UNPAIRED, UNPAIRED_MEANING)):
+        if any(mark in entry.flag for entry in table.entries.values()):
+            marks.append(f"{mark}: {meaning}")
     if table.flags:
         marks.append(f"{LABELLED}: {LABELLED_MEANING}")
     if marks:

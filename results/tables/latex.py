@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from results.tables.model import Entry, Table
-from results.vocabulary import LABELLED, PARTIAL
+from results.vocabulary import LABELLED, PARTIAL, UNPAIRED
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -54,6 +54,7 @@ _SPECIAL = {
     "[": "{[}",
     PARTIAL: r"\ensuremath{^\dagger}",
     LABELLED: r"\ensuremath{^\ddagger}",
+    UNPAIRED: r"\textsuperscript{\S}",
 }
 _GREEK_CAPITALS = frozenset(
     ["gamma", "delta", "theta", "lambda", "xi", "pi", "sigma", "upsilon", "phi", "psi", "omega"]

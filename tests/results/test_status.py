@@ -28,5 +28,6 @@ def test_algorithms_on_other_seeds_are_named():
     records += [make_record("pima", "lof", seed=1), make_record("wilt", "lof", seed=1)]
     cells = make_cells(from_records(records).frame)
     assert unpaired_remarks(cells) == [
-        "not on the same splits (paper, lof, novelty: seed 1, others 0): pima"
+        "not on the same splits, and so not compared "
+        "(paper, lof, novelty: 0 of seed 1, others 0 of seed 0): pima"
     ]

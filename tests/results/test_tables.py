@@ -39,7 +39,7 @@ def splits(n=10, **changes):
         (["crashed"] * 3, "crash"),
         (["error"] * 3, "err"),
         (["no_data"] * 3, "no data"),
-        (["ok", "error", "ok"], "0.900†"),
+        (["ok", "error", "ok"], "0.900†§"),
     ],
 )
 def test_only_a_deadline_gives_na_and_other_failures_are_told_apart(statuses, text):
@@ -50,7 +50,8 @@ def test_only_a_deadline_gives_na_and_other_failures_are_told_apart(statuses, te
     table = only_table([*records, *splits(3, algorithm="lof", config={"n_splits": 3})])
     entry = table.entries["pima", "iforest", "roc_auc_curve"]
     assert entry.plain == text
-    assert any(text.removeprefix("0.900") in note for note in table.notes)
+    marks = [text] if "0.900" not in text else list(text.removeprefix("0.900"))
+    assert all(any(f"{mark}: " in note for note in table.notes) for mark in marks)
 
 
 def test_a_mean_over_fewer_splits_than_another_is_never_the_best_of_its_line():
@@ -59,13 +60,13 @@ def test_a_mean_over_fewer_splits_than_another_is_never_the_best_of_its_line():
     few = [replace(record, config=record.config | {"n_splits": 2}) for record in few]
     table = only_table([*splits(), *splits(dataset="wilt"), *few])
     best = {(line, name): e.bold for (line, name, m), e in table.entries.items() if m == ROC}
-    assert table.entries["pima", "lof", ROC].plain == "0.950†"
+    assert table.entries["pima", "lof", ROC].plain == "0.950†§"
     assert [best["pima", name] for name in ("iforest", "lof")] == [True, False]
-    assert table.entries["average", "lof", ROC].plain == "0.925†"
+    assert table.entries["average", "lof", ROC].plain == "0.925§"
     assert [best["average", name] for name in ("iforest", "lof")] == [True, False]
     # With one algorithm left there is nothing to compare.
     assert not any(line.key in ("average_common", "mean_rank") for line in table.lines)
-    assert "†: fewer splits than the protocol has." in table.notes[-1]
+    assert "†: fewer splits than the protocol has; §: " in table.notes[-1]
 
 
 def test_where_all_have_as_few_splits_they_are_compared_and_marked():
@@ -73,6 +74,21 @@ def test_where_all_have_as_few_splits_they_are_compared_and_marked():
     assert table.entries["pima", "lof", ROC].plain == "0.950†"
     assert table.entries["pima", "lof", ROC].bold
     assert table.entries["mean_rank", "lof", ROC].plain == "1.00"
+
+
+def test_means_over_as_many_but_other_splits_are_not_compared_and_marked():
+    later = [make_record(algorithm="lof", split=split, roc=0.95) for split in range(5, 10)]
+    table = only_table([*splits(5), *later, *splits(5, algorithm="orca", roc=0.7)])
+    entries = [table.entries["pima", name, ROC] for name in ("iforest", "lof", "orca")]
+    assert [entry.plain for entry in entries] == ["0.900†", "0.950†§", "0.700†"]
+    assert [entry.bold for entry in entries] == [True, False, False]
+    assert "§: other splits than those of most" in table.notes[-1]
+    rank = {name: table.entries["mean_rank", name, ROC].plain for name in table.algorithms}
+    assert rank == {"iforest": "1.00", "lof": "--", "orca": "2.00"}
+    # A seed makes other splits, too; and nothing is amiss where all share one.
+    seeded = [*splits(roc=0.95, algorithm="lof", seed=1), *splits(algorithm="orca", roc=0.7)]
+    assert only_table([*splits(), *seeded]).entries["pima", "lof", ROC].plain == "0.950§"
+    assert only_table(splits(seed=1)).entries["pima", "iforest", ROC].plain == "0.900"
 
 
 def test_a_failed_split_takes_its_data_set_out_of_the_ranks_and_a_run_of_fewer_its_algorithm():
