@@ -2,7 +2,7 @@
 
 from datasets.dataset import Dataset, Split
 from datasets.errors import DataError, DataUnavailable, WrongContent
-from datasets.identity import content_key
+from datasets.identity import content_digest, content_key
 from datasets.loading import check_definition, load
 from datasets.protocols import make_split
 
@@ -13,6 +13,7 @@ __all__ = [
     "Split",
     "WrongContent",
     "check_definition",
+    "content_digest",
     "content_key",
     "load",
     "make_split",

@@ -36,6 +36,20 @@ def content_key(definition: Mapping[str, Any]) -> str | None:
     DataError
         If the definition is not valid, or the file cannot be read or does not fit it.
     """
+    digest = content_digest(definition)
+    if any(source["kind"] == "file" for source in Definition.from_mapping(definition).sources):
+        load(definition)
+    return digest
+
+
+def content_digest(definition: Mapping[str, Any]) -> str | None:
+    """Return what `content_key` does, without a look at what is in the file.
+
+    Raises
+    ------
+    DataError
+        If the definition is not valid, or the file cannot be read.
+    """
     parsed = Definition.from_mapping(definition)
     for source in parsed.sources:
         if source["kind"] == "url":
@@ -48,7 +62,6 @@ def content_key(definition: Mapping[str, Any]) -> str | None:
             except (OSError, BadZipFile) as error:
                 reason = error.strerror if isinstance(error, OSError) else error
                 raise DataError(f"data set {parsed.name!r}: {path}: {reason}") from error
-            load(definition)
             if parsed.format.header is False:
                 # A key that is null is not part of an experiment's key.
                 digest = hashlib.sha256(f"{digest} without header".encode()).hexdigest()

@@ -54,7 +54,9 @@ def load(definition: Mapping[str, Any], data: Mapping[str, Any] | None = None) -
     return Loader(parsed, Access.from_mapping(data)).load()
 
 
-def check_definition(definition: Mapping[str, Any], data: Mapping[str, Any] | None = None) -> None:
+def check_definition(
+    definition: Mapping[str, Any], data: Mapping[str, Any] | None = None
+) -> Dataset:
     """Load a data set to find out what is wrong with its definition: a label, a column, a count.
 
     Servers are asked only if nothing is at hand.
@@ -63,6 +65,11 @@ def check_definition(definition: Mapping[str, Any], data: Mapping[str, Any] | No
     ----------
     definition, data : mapping
         As for `load`.
+
+    Returns
+    -------
+    Dataset
+        As of `load`.
 
     Raises
     ------
@@ -76,7 +83,7 @@ def check_definition(definition: Mapping[str, Any], data: Mapping[str, Any] | No
         # What is checked is no definition of the project's as it is.
         loader = Loader(parsed, allowed, notes=True)
         try:
-            loader.load()
+            return loader.load()
         except DataUnavailable as error:
             if isinstance(loader.refused, WrongContent):
                 raise WrongContent(
@@ -85,10 +92,8 @@ def check_definition(definition: Mapping[str, Any], data: Mapping[str, Any] | No
                 ) from error
             if loader.refused is not None:
                 raise loader.refused from error
-            if allowed is access:
-                raise
-        else:
-            return
+            unavailable = error
+    raise unavailable
 
 
 class Loader:

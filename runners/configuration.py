@@ -9,14 +9,16 @@ from collections.abc import Collection, Iterator, Sequence
 from datasets import DataError, content_key
 from datasets.errors import UsageError
 from datasets.own_folders import check_dataset_name, is_own
-from datasets.protocols import indices_key, protocol_from, with_stream
+from datasets.protocols import indices_key, protocol_from, splits_in_file, with_stream
 from datasets.strict import Invalid
 from results.records.record import Record, targets
+from results.records.splits import splits_of
 from results.records.validation import LONGEST_VARIANT, error_in, name_error
 from runners.composition import Composed, Composer, Plain
 from runners.experiment import Cell
 from runners.own_code import own_code
 from runners.schema import GROUPS, checked, ignored
+from runners.summary import counted
 from runners.variants import variant_of
 
 # What labels are put together with, and the mark of algorithms that were given labels.
@@ -35,7 +37,7 @@ class CellFactory:
     def __init__(self, composer: Composer):
         self._composer = composer
         self._contents: dict[str, str | None] = {}
-        self._splits: dict[tuple[str | None, str], str | None] = {}
+        self._splits: dict[tuple[str, str], tuple[str | None, int]] = {}
         self._codes: dict[tuple[str, ...], str | None] = {}
         self._parameters: dict[str, Plain] = {}
         self._named: set[tuple[str, str]] = set()
@@ -101,6 +103,7 @@ class CellFactory:
                     if file
                     else f"{group} is missing; choose one with {group}=NAME"
                 )
+        n_splits = resolved.get("n_splits")
         resolved = self._checked(composed, resolved)
         algorithm = str(composed.choices.get("algorithm") or "algorithm")
         resolved = _with_stream(resolved, algorithm)
@@ -115,7 +118,10 @@ class CellFactory:
         except DataError as error:
             file = composed.file_of("dataset")
             raise UsageError(f"{file}: {error}" if is_own(file) else str(error)) from error
-        indices = self._indices(resolved["protocol"].get("indices"), dataset)
+        indices = None
+        if (pattern := resolved["protocol"].get("indices")) is not None:
+            indices, held = self._indices(pattern, dataset)
+            resolved["n_splits"] = _n_splits(n_splits, resolved["protocol"], held, dataset)
         cell = Cell(
             *(algorithm, variant, resolved, content, self._code(resolved), indices),
             files=_own_files(composed),
@@ -139,10 +145,12 @@ class CellFactory:
             self._contents[definition] = content_key(dataset)
         return self._contents[definition]
 
-    def _indices(self, pattern: str | None, dataset: str) -> str | None:
+    def _indices(self, pattern: str, dataset: str) -> tuple[str | None, int]:
+        """Return the digest of a file of row numbers, and how many splits it has."""
         if (pattern, dataset) not in self._splits:
             try:
-                self._splits[pattern, dataset] = indices_key(pattern, dataset)
+                digest = indices_key(pattern, dataset)
+                self._splits[pattern, dataset] = digest, splits_in_file(pattern, dataset)
             except DataError as error:
                 raise UsageError(str(error)) from error
         return self._splits[pattern, dataset]
@@ -175,6 +183,17 @@ class CellFactory:
 def _own_files(composed: Composed) -> dict[str, str]:
     files = {group: composed.file_of(group) for group in GROUPS}
     return {group: str(file) for group, file in files.items() if is_own(file)}
+
+
+def _n_splits(given: int | None, protocol: Plain, held: int, dataset: str) -> int:
+    """Return how many splits a cell has whose protocol names a file of them."""
+    asked = given if given is not None else splits_of(protocol) or held
+    if asked > held:
+        raise UsageError(
+            f"protocol.indices: {protocol['indices']} has {counted(held, 'split')} of {dataset!r}, "
+            f"and {asked} are asked for"
+        )
+    return asked
 
 
 def _with_stream(resolved: Plain, algorithm: str) -> Plain:

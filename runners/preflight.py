@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from datasets.configuration import published_names
@@ -13,7 +13,7 @@ from datasets.errors import UsageError, listed
 from datasets.own_folders import CONF, is_shipped
 from results.records.files import write_atomically
 from runners.experiment import Cell, Limits
-from runners.isolation.messages import Check, Load
+from runners.isolation.messages import Check, Cut, Load
 from runners.isolation.pool import POOL
 from runners.locks import FOLDER
 
@@ -24,8 +24,8 @@ def check_inputs(cells: Iterable[Cell]) -> None:
     """Try the algorithms, data sets and splitters that are not the project's own as they are.
 
     A class is imported and constructed, a data set is loaded (and fetched first, if it is not at
-    hand), each in a process of its own and before the kernels are compiled: what is wrong with them
-    is found out before the first experiment.
+    hand) and split, each in a process of its own and before the kernels are compiled: what is wrong
+    with them is found out before the first experiment.
 
     Raises
     ------
@@ -33,23 +33,19 @@ def check_inputs(cells: Iterable[Cell]) -> None:
         With what is wrong with the first one.
     """
     tried: set[str] = set()
-    shipped: dict[str, bool] = {}
-    for cell in cells:
-        if cell.data_key not in shipped:
-            shipped[cell.data_key] = is_shipped(cell.config["dataset"])
-        for check, group, name in _checks(cell, shipped[cell.data_key]):
-            if (identity := repr(check)) in tried:
-                continue
-            tried.add(identity)
-            limits = Limits.from_config(cell.config)
-            with POOL.lend(limits.threads, cell.data_key) as worker:
-                found = worker.check(check, limits)
-            if found.problem:
-                where = [cell.files.get(group), name]
-                raise UsageError(": ".join([*filter(None, where), found.problem]))
-            if not _was_read(cell):
-                for note in found.notes:
-                    _DATASETS.warning(note, extra={"note": True})
+    for cell, check, group, name in _checks(list(cells)):
+        if (identity := repr(check)) in tried:
+            continue
+        tried.add(identity)
+        limits = Limits.from_config(cell.config)
+        with POOL.lend(limits.threads, cell.data_key) as worker:
+            found = worker.check(check, limits)
+        if found.problem:
+            where = [cell.files.get(group), name]
+            raise UsageError(": ".join([*filter(None, where), found.problem]))
+        if not _was_read(cell):
+            for note in found.notes:
+                _DATASETS.warning(note, extra={"note": True})
 
 
 def _was_read(cell: Cell) -> bool:
@@ -57,14 +53,31 @@ def _was_read(cell: Cell) -> bool:
     return cell.content is not None and not Definition.from_mapping(cell.config["dataset"]).pinned
 
 
-def _checks(cell: Cell, shipped: bool) -> Iterator[tuple[Check, str, str]]:
-    known = (CONF / "algorithm" / f"{cell.algorithm}.yaml").is_file()
-    if cell.code is not None or cell.variant or not known:
-        yield Check(algorithm=cell.config["algorithm"]), "algorithm", f"algorithm {cell.label}"
-    if not shipped:
-        yield Check(data=Load(cell.config["dataset"], cell.config.get("data"))), "dataset", ""
-    if "_target_" in (cell.config["protocol"].get("cut") or {}):
-        yield Check(protocol=cell.config["protocol"]), "protocol", f"protocol {cell.protocol}"
+def _checks(cells: Sequence[Cell]) -> Iterator[tuple[Cell, Check, str, str]]:
+    """Yield what to try, for a cell, with the group it belongs to and what to call it.
+
+    The data come last: their splits are made by splitters that have been tried.
+    """
+    on_data: dict[str, dict[str, Cut]] = {}
+    firsts: dict[str, Cell] = {}
+    for cell in cells:
+        config, cut = cell.config, _cut(cell)
+        known = (CONF / "algorithm" / f"{cell.algorithm}.yaml").is_file()
+        if cell.code is not None or cell.variant or not known:
+            name = f"algorithm {cell.label}"
+            yield cell, Check(algorithm=config["algorithm"]), "algorithm", name
+        if "_target_" in (config["protocol"].get("cut") or {}):
+            yield cell, Check(splitter=cut), "protocol", f"protocol {cell.protocol}"
+        firsts.setdefault(cell.data_key, cell)
+        on_data.setdefault(cell.data_key, {})[repr(cut)] = cut
+    for key, cell in firsts.items():
+        if not is_shipped(cell.config["dataset"]):
+            load = Load(cell.config["dataset"], cell.config.get("data"))
+            yield cell, Check(data=load, cuts=tuple(on_data[key].values())), "dataset", ""
+
+
+def _cut(cell: Cell) -> Cut:
+    return Cut(cell.config["setting"], cell.config["protocol"], cell.seed, cell.n_splits)
 
 
 class HeldNotes(logging.Filter):

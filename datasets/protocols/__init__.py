@@ -1,6 +1,6 @@
 """Protocols: how splits are made, in a closed vocabulary of steps."""
 
-from datasets.protocols.given import check_splitter, indices_key
+from datasets.protocols.given import check_splitter, indices_key, splits_in_file
 from datasets.protocols.protocol import Protocol, protocol_from
 from datasets.protocols.replay import stopped, with_stream
 from datasets.protocols.schema import Splitter
@@ -14,6 +14,7 @@ __all__ = [
     "indices_key",
     "make_split",
     "protocol_from",
+    "splits_in_file",
     "stopped",
     "with_stream",
 ]

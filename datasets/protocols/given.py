@@ -7,6 +7,7 @@ import importlib
 import inspect
 import itertools
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,33 @@ def indices_key(pattern: str | None, dataset: str) -> str | None:
         raise DataError(f"protocol.indices: {path}: {error.strerror}") from error
 
 
+def splits_in_file(pattern: str, dataset: str) -> int:
+    """Return how many splits of a data set the file of `Protocol.indices` has.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read or has other columns, if its splits are not numbered from 0, or
+        if a split lacks one of its parts.
+    """
+    path = indices_path(pattern, dataset)
+    table = _read(path, dataset)
+    pairs = table.group_by(["split", "part"]).aggregate([]).to_pylist()
+    parts = {(pair["split"], pair["part"]) for pair in pairs}
+    numbers = {split for split, _ in parts}
+    if not numbers:
+        raise DataError(f"protocol.indices: {path} has no row of {dataset!r}")
+    if odd := sorted(numbers - set(range(len(numbers))), key=str):
+        raise DataError(
+            f"protocol.indices: {path}: the splits of {dataset!r} are numbered 0, 1, 2, ...; "
+            f"there is a split {odd[0]}, and {len(numbers)} in all"
+        )
+    for split, part in product(sorted(numbers), _PARTS):
+        if (split, part) not in parts:
+            raise _without(path, dataset, split, part)
+    return len(numbers)
+
+
 def from_file(pattern: str, dataset: Dataset, split: int) -> tuple[Rows, Rows]:
     """Return the parts of a split as the file of `Protocol.indices` has them.
 
@@ -62,6 +90,19 @@ def from_file(pattern: str, dataset: Dataset, split: int) -> tuple[Rows, Rows]:
         one of a row.
     """
     path = indices_path(pattern, dataset.name)
+    table = _read(path, dataset.name)
+    table = table.filter(pc.equal(table["split"], split))
+    parts = []
+    for part in _PARTS:
+        rows = table["row"].filter(pc.equal(table["part"], part)).to_numpy()
+        if not len(rows):
+            raise _without(path, dataset.name, split, part)
+        parts.append(_checked(rows, len(dataset.y), f"protocol.indices: {path}"))
+    return parts[0], parts[1]
+
+
+def _read(path: Path, dataset: str) -> pa.Table:
+    """Return the columns ``split``, ``part`` and ``row`` of a data set's rows."""
     try:
         table = pq.read_table(path)
     except (OSError, pa.ArrowInvalid) as error:
@@ -72,32 +113,52 @@ def from_file(pattern: str, dataset: Dataset, split: int) -> tuple[Rows, Rows]:
             f"its columns are {', '.join(table.column_names)}"
         )
     if "dataset" in table.column_names:
-        table = table.filter(pc.equal(table["dataset"].cast(pa.string()), dataset.name))
-    table = table.filter(pc.equal(table["split"], split))
-    names = table["part"].cast(pa.string())
-    if unknown := sorted(set(names.unique().to_pylist()) - set(_PARTS), key=str):
+        table = table.filter(pc.equal(table["dataset"].cast(pa.string()), dataset))
+    table = table.select(["split", "part", "row"])
+    if not pa.types.is_integer(table["split"].type):
+        raise DataError(
+            f"protocol.indices: {path}: split is a whole number; got {table['split'].type}"
+        )
+    table = table.set_column(1, "part", table["part"].cast(pa.string()))
+    if unknown := sorted(set(table["part"].unique().to_pylist()) - set(_PARTS), key=str):
         raise DataError(f"protocol.indices: {path}: part is train or test; got {unknown[0]!r}")
-    parts = []
-    for part in _PARTS:
-        rows = table["row"].filter(pc.equal(names, part)).to_numpy()
-        if not len(rows):
-            raise DataError(
-                f"protocol.indices: {path} has no row of split {split} of {dataset.name!r} "
-                f"for part {part}"
-            )
-        parts.append(_checked(rows, len(dataset.y), f"protocol.indices: {path}"))
-    return parts[0], parts[1]
+    return table
 
 
-def check_splitter(splitter: Splitter) -> None:
+def _without(path: Path, dataset: str, split: int, part: str) -> DataError:
+    return DataError(
+        f"protocol.indices: {path} has no row of split {split} of {dataset!r} for part {part}"
+    )
+
+
+def check_splitter(splitter: Splitter, n_splits: int, seeds: Sequence[int] | None = None) -> None:
     """Build a splitter, to find out what is wrong with it.
+
+    Parameters
+    ----------
+    splitter, seeds
+        As for `from_splitter`.
+    n_splits : int
+        How many splits are asked for.
 
     Raises
     ------
     DataError
-        If its class does not exist, refuses its parameters, or does not split.
+        If its class does not exist, refuses its parameters, or does not split, or if it says, as
+        scikit-learn's do, that it has fewer pairs.
     """
-    _build(splitter, 0)
+    built, takes_seed = _build(splitter, 0)
+    if takes_seed and seeds is not None:
+        return
+    try:
+        held = int(built.get_n_splits())
+    except (AttributeError, TypeError, ValueError):
+        return  # a class that does not know, or depends on the data
+    if held < n_splits:
+        raise DataError(
+            f"protocol.cut: {splitter.target} makes {held} splits, and {n_splits} are asked for: "
+            f"n_splits={held}"
+        )
 
 
 def from_splitter(

@@ -62,10 +62,16 @@ def serve(end: socket.socket) -> None:
 
 
 def _load(end: socket.socket, order: Load) -> Dataset | None:
-    from datasets import DataUnavailable, load
+    from datasets import DataError, DataUnavailable, content_digest, load
 
     try:
         dataset = load(order.dataset, order.data)
+        # After loading: a file that changed meanwhile may have been read half and half.
+        if order.content is not None and content_digest(order.dataset) != order.content:
+            raise DataError(
+                "the file of the data was changed after the run had begun; the same command runs "
+                "the new version"
+            )
     except DataUnavailable as error:
         reason = valid_text(str(error))
         messages.send(end, NoData(replace(child.failure("no_data", error), reason=reason)))

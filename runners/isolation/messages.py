@@ -120,6 +120,16 @@ class Hold:
 
 
 @dataclass(frozen=True)
+class Cut:
+    """How the splits of a cell are made: parts of its configuration."""
+
+    setting: Mapping[str, Any]
+    protocol: Mapping[str, Any]
+    seed: int
+    n_splits: int
+
+
+@dataclass(frozen=True)
 class Check:
     """Ask the zygote to try an algorithm's, a data set's or a protocol's part of a configuration.
 
@@ -132,13 +142,16 @@ class Check:
         Built, and not fitted.
     data : Load or None
         Loaded, and let go.
-    protocol : mapping or None
-        Its splitter is built.
+    cuts : tuple of Cut
+        Of each the first split that can be made is made, of the data.
+    splitter : Cut or None
+        The splitter of its protocol is built.
     """
 
     algorithm: Mapping[str, Any] | None = None
     data: Load | None = None
-    protocol: Mapping[str, Any] | None = None
+    cuts: tuple[Cut, ...] = ()
+    splitter: Cut | None = None
 
 
 @dataclass(frozen=True)
@@ -173,10 +186,19 @@ class Hello:
 
 @dataclass(frozen=True)
 class Load:
-    """Ask a holder to load a data set: the groups `dataset` and `data` of a configuration."""
+    """Ask a holder to load a data set.
+
+    Attributes
+    ----------
+    dataset, data : mapping
+        Groups of a configuration.
+    content : str or None
+        Digest of the user's file that the data come from when the run began.
+    """
 
     dataset: Mapping[str, Any]
     data: Mapping[str, Any] | None
+    content: str | None = None
 
 
 @dataclass(frozen=True)

@@ -171,7 +171,8 @@ class Worker:
             )
         holder = Holder(ours, hello.pid, packages=self.zygote.warm or frozenset())
         try:
-            messages.send(ours, Load(config["dataset"], config.get("data")))
+            load = Load(config["dataset"], config.get("data"), experiment.cell.content)
+            messages.send(ours, load)
             answer = await_message(ours, limits.preparation_timeout, look)
         except AbortedError:
             self._drop(holder)

@@ -27,7 +27,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from results.records.record import valid_text
 from runners import detectors
@@ -35,6 +35,7 @@ from runners.isolation import holder, messages, processes
 from runners.isolation.messages import (
     Check,
     Checked,
+    Cut,
     Failed,
     Hello,
     Hold,
@@ -42,6 +43,9 @@ from runners.isolation.messages import (
     Ready,
     WarmUp,
 )
+
+if TYPE_CHECKING:
+    from datasets import Dataset
 
 _PRELOADED = (
     "numpy",
@@ -107,7 +111,8 @@ def _warm_up_algorithm(algorithm: Mapping[str, Any] | None) -> None:
 
 def _import_for(check: Check) -> None:
     """Import scikit-learn if a check needs it, as other checks and the experiments will."""
-    if "sklearn" in detectors.preloaded_packages(check.algorithm or check.protocol or {}):
+    protocol = check.splitter.protocol if check.splitter else {}
+    if "sklearn" in detectors.preloaded_packages(check.algorithm or protocol):
         importlib.import_module("sklearn")
 
 
@@ -182,11 +187,13 @@ def _check(end: socket.socket, check: Check) -> None:
             detectors.check_methods(detector)
             detectors.check_parameters(detector)
         if check.data is not None:
-            check_definition(check.data.dataset, check.data.data)
-        if check.protocol is not None:
-            cut = protocol_from(check.protocol).cut
-            if isinstance(cut, Splitter):
-                check_splitter(cut)
+            dataset = check_definition(check.data.dataset, check.data.data)
+            for cut in check.cuts:
+                _try_splits(dataset, cut)
+        if check.splitter is not None:
+            protocol = protocol_from(check.splitter.protocol)
+            if isinstance(protocol.cut, Splitter):
+                check_splitter(protocol.cut, check.splitter.n_splits, protocol.seeds)
     except DataUnavailable:
         pass  # a server is down: the experiments ask again
     except (detectors.DetectorError, DataError) as error:
@@ -195,6 +202,26 @@ def _check(end: socket.socket, check: Check) -> None:
         problem = f"{type(error).__name__}: {error}"
     problem = problem and " ".join(valid_text(problem).split())
     messages.send(end, Checked(problem, tuple(map(valid_text, notes.texts))))
+
+
+def _try_splits(dataset: Dataset, cut: Cut) -> None:
+    """Refuse what leaves no split at all; a single one that cannot be made is a record's matter."""
+    from datasets import DataError
+    from datasets.protocols import make_split
+
+    wrong = None
+    for split in range(cut.n_splits):
+        try:
+            make_split(
+                dataset, setting=cut.setting, protocol=cut.protocol, seed=cut.seed, split=split
+            )
+        except ValueError as error:
+            wrong = wrong or error
+        else:
+            return
+    raise DataError(
+        f"protocol {cut.protocol['name']}, {cut.setting['name']}: no split can be made: {wrong}"
+    )
 
 
 class _Notes(logging.Handler):

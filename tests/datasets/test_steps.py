@@ -13,6 +13,7 @@ from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
 from datasets import Dataset
 from datasets.configuration import compose
+from datasets.protocols import splits_in_file
 from datasets.protocols.scaling import Standard
 from tests.datasets.support import NOVELTY, OUTLIER, RAW, dataset, split_of
 
@@ -224,6 +225,29 @@ def test_row_numbers_of_a_file(tmp_path):
     np.testing.assert_array_equal(test, np.arange(14, -1, -1))
     with pytest.raises(ValueError, match="no row of split 1"):
         parts(made, protocol, split=1)
+    assert splits_in_file(protocol["indices"], "made") == 1
     rows.assign(row=99).to_parquet(tmp_path / "made.parquet")
     with pytest.raises(ValueError, match="there is no row 99"):
         parts(made, protocol)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"split": [0, 0, 1, 1]}, None),
+        ({"split": [1, 1, 2, 2]}, "numbered 0, 1, 2, ...; there is a split 2, and 2 in all"),
+        ({"split": [0, 0, 1, 1], "part": ["train", "test", "train", "train"]}, "for part test"),
+        ({"split": ["0", "0", "1", "1"]}, "split is a whole number; got"),
+        ({"part": "valid"}, "part is train or test; got 'valid'"),
+        ({"dataset": "other"}, "has no row of 'made'"),
+    ],
+)
+def test_the_splits_of_a_file_are_counted_before_a_run(tmp_path, changes, words):
+    rows = {"split": 0, "part": ["train", "test"] * 2, "row": [0, 1, 2, 3]} | changes
+    pd.DataFrame(rows).to_parquet(tmp_path / "made.parquet")
+    pattern = f"{tmp_path}/{{dataset}}.parquet"
+    if words is None:
+        assert splits_in_file(pattern, "made") == 2
+    else:
+        with pytest.raises(ValueError, match=words):
+            splits_in_file(pattern, "made")

@@ -3,6 +3,7 @@
 import hashlib
 import shlex
 
+import pandas as pd
 import pytest
 
 from datasets.mistakes import parse_overrides
@@ -197,7 +198,7 @@ def test_a_template_is_run_only_when_it_is_filled_in(tmp_path, capsys, sweep):
     assert "data.path=FILE" in capsys.readouterr().err
 
 
-def test_the_file_of_row_numbers_belongs_to_the_key(composed, tmp_path):
+def test_the_file_of_row_numbers_belongs_to_the_key(composed, tmp_path, capsys):
     arguments = [
         "-m",
         "dataset=pima,wilt",
@@ -206,14 +207,19 @@ def test_the_file_of_row_numbers_belongs_to_the_key(composed, tmp_path):
         "protocol.repeats=source",
         f"+protocol.indices={tmp_path}/\\{{dataset\\}}.parquet",
     ]
+    rows = pd.DataFrame({"split": [0, 0, 1, 1], "part": ["train", "test"] * 2, "row": 0})
     for name in ("pima", "wilt"):
-        (tmp_path / f"{name}.parquet").write_bytes(b"first")
+        rows.to_parquet(tmp_path / f"{name}.parquet")
     before = {cell.dataset: cell for cell in composed(*arguments)}
-    (tmp_path / "pima.parquet").write_bytes(b"second")
+    rows[:2].to_parquet(tmp_path / "pima.parquet")
     after = {cell.dataset: cell for cell in composed(*arguments)}
     assert after["wilt"].keys == before["wilt"].keys
     assert set(after["pima"].keys).isdisjoint(before["pima"].keys)
-    assert after["pima"].indices == hashlib.sha256(b"second").hexdigest()
+    digest = hashlib.sha256((tmp_path / "pima.parquet").read_bytes()).hexdigest()
+    assert after["pima"].indices == digest
+    assert [after[name].n_splits for name in ("pima", "wilt")] == [1, 2]
+    assert app.main([*arguments, "n_splits=2"]) == app.USAGE_ERROR
+    assert "has 1 split of 'pima', and 2 are asked for" in capsys.readouterr().err
 
 
 def test_a_file_of_row_numbers_that_is_missing_is_said_before_anything_runs(tmp_path, capsys):

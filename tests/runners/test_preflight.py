@@ -126,15 +126,35 @@ def test_an_algorithm_that_cannot_be_built_is_refused(make_cell, algorithm, word
         ({"_target_": "no.such.Splitter"}, r"No module named 'no'; the folder .* PYTHONPATH"),
         ({"_target_": "sklearn.model_selection.ShuffleSplit", "tset_size": 0.3}, "tset_size"),
         ({"_target_": "sklearn.model_selection.KFold", "n_splits": 1}, "n_splits=1"),
+        (
+            {"_target_": "sklearn.model_selection.KFold"},
+            "makes 5 splits, and 10 are .*: n_splits=5",
+        ),
         ({"_target_": "sklearn.svm.OneClassSVM"}, "has no method split"),
     ],
 )
 def test_a_splitter_that_cannot_be_built_is_refused(make_cell, cut, words):
-    cell = make_cell()
+    cell = make_cell(n_splits=10)
     protocol = cell.config["protocol"] | {"cut": cut}
     wrong = replace(cell, config={**cell.config, "protocol": protocol})
     with pytest.raises(UsageError, match=rf"^protocol clean: protocol.cut: .*{words}"):
         check_inputs([cell, wrong])
+
+
+@pytest.mark.parametrize("size", [0.01, 0.95])
+def test_data_that_leave_no_split_are_refused_once(make_cell, tmp_path, size):
+    rows = "".join(f"{i},{'odd' if i < 2 else 'even'}\n" for i in range(40))
+    cell = with_data(make_cell(n_splits=10), path=table(tmp_path, "a,label\n" + rows))
+    protocol = {**cell.config["protocol"], "cut": {"kind": "random", "train_size": size}}
+    cell = replace(cell, config={**cell.config, "protocol": protocol})
+    if size > 0.5:
+        check_inputs([cell])  # some of its splits have an anomaly to be tested
+        return
+    words = (
+        "^protocol clean, novelty: no split can be made: split 0 of .*: no training point is left"
+    )
+    with pytest.raises(UsageError, match=words):
+        check_inputs([cell])
 
 
 @pytest.mark.parametrize("name", ["EndsTheProcess", "Hangs"])
@@ -193,7 +213,7 @@ def test_features_of_files_at_addresses_are_said_as_those_of_files_at_hand(
     composed, tmp_path, own_group, caplog
 ):
     """A sha256 pins the file, not what the user's own YAML makes of it."""
-    (tmp_path / "a.csv").write_text("lot,x,flat,label\n5,1,0,0\n7,9,0,0\n6,9,0,1\n")
+    (tmp_path / "a.csv").write_text("lot,x,flat,label\n" + "5,1,0,0\n7,9,0,0\n6,9,0,1\n" * 9)
     digest = hashlib.sha256((tmp_path / "a.csv").read_bytes()).hexdigest()
     text = f"""
     name: mine

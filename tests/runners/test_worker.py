@@ -4,10 +4,12 @@ import os
 import signal
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from datasets import content_key
 from runners.experiment import Experiment, Limits
 from runners.isolation import processes
 from runners.isolation.messages import Usage
@@ -207,6 +209,22 @@ def test_data_that_cannot_be_had_are_asked_for_once(shared_worker, make_cell, tm
         result = shared_worker.run(Experiment(cell, split), Limits(5))
         assert result.status in ("no_data", "error")
         assert "none.csv" in result.reason
+
+
+def test_data_that_are_changed_while_the_grid_runs_are_no_result(
+    shared_worker, make_cell, tmp_path, table
+):
+    cell = make_cell()
+    cell.config["dataset"]["path"] = str(tmp_path / "edited.csv")
+    text = table.read_text()
+    (tmp_path / "edited.csv").write_text(text)
+    cell = replace(cell, content=content_key(cell.config["dataset"]))
+    (tmp_path / "edited.csv").write_text(text + text.splitlines()[-1] + "\n")
+    result = shared_worker.run(Experiment(cell, 0), Limits(5))
+    assert result.status == "error"
+    assert "changed after the run had begun" in result.reason
+    cell = replace(cell, content=content_key(cell.config["dataset"]))
+    assert shared_worker.run(Experiment(cell, 0), Limits(5)).status == "ok"
 
 
 def test_reasons_are_valid_text_whatever_a_file_is_called(shared_worker, make_cell, tmp_path):
