@@ -8,9 +8,16 @@ from collections.abc import Sequence
 _LISTED = 12
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return the first names for a message, quoted, and how many more there are."""
-    shown = ", ".join(repr(name) for name in names[:_LISTED])
+def listed(names: Sequence[str], counts: Sequence[int] = ()) -> str:
+    """Return the first names for a message, quoted, and how many more there are.
+
+    >>> print(listed(["a", "b"]), listed(["a", "b"], [3, 4]), sep="; ")
+    'a', 'b'; 'a' (3), 'b' (4)
+    """
+    quoted = [repr(name) for name in names[:_LISTED]]
+    if counts:
+        quoted = [f"{name} ({n})" for name, n in zip(quoted, counts, strict=False)]
+    shown = ", ".join(quoted)
     return f"{shown} and {len(names) - _LISTED} more" if len(names) > _LISTED else shown
 
 

@@ -96,6 +96,14 @@ class Labels:
             )
         return y
 
+    def used(self, target: str, codes: NDArray[np.intp], y: NDArray[np.int8]) -> str:
+        """Say which labels were taken for anomalies and which for normal, with their rows."""
+        kinds = []
+        for value, kind in enumerate(("normal", "anomalies")):
+            own, counts = np.unique(codes[y == value], return_counts=True)
+            kinds.append(f"{kind}: {listed([self.names[i] for i in own], counts.tolist())}")
+        return f"label {target!r}: {'; '.join(reversed(kinds))}"
+
     def _find(
         self, wanted: Sequence[str], key: str, codes: NDArray[np.intp] | None = None
     ) -> list[int]:

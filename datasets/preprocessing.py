@@ -33,7 +33,8 @@ def preprocess(
     origin : str
         The source that served the table.
     notes : bool, optional
-        Whether to say which columns became features and what is suspicious. Default: of data whose
+        Whether to say which columns became features, which labels are anomalies, and what is
+        suspicious. Default: of data whose
         content is not known in advance.
 
     Raises
@@ -63,7 +64,8 @@ def preprocess(
     if wrong_labels is not None:
         raise wrong_labels
     if not definition.pinned if notes is None else notes:
-        for note in (used_columns(names, left_out), *notes_on(X, y, names, rows)):
+        used = f"{used_columns(names, left_out)}; {labels.used(target, labels.codes[rows], y)}"
+        for note in (used, *notes_on(X, y, names, rows)):
             logger.warning("%s: %s", where, note, extra={"note": True})
     if definition.repeats:
         # `repeat_first` counts rows as published.

@@ -112,7 +112,18 @@ def test_what_gives_the_labels_away_is_noted(write, caplog):
     assert "the column 'id' is the number of the row" in notes[2]
     caplog.clear()
     own(write("a,label\n1,0\n2,1\n3,0\n5,1\n"))
-    assert caplog.messages == ["data set 'mine': 1 feature: 'a'; left out: nothing"]
+    assert caplog.messages == [
+        "data set 'mine': 1 feature: 'a'; left out: nothing; "
+        "label 'label': anomalies: '1' (2); normal: '0' (2)"
+    ]
+
+
+def test_labels_that_nobody_listed_are_said_to_count_as_the_other_kind(write, caplog):
+    """A misjudged label changes every result, and nothing else shows it."""
+    lines = [f"{i * i},{'ill' if i < 2 else 'very ill' if i < 5 else 'well'}" for i in range(12)]
+    own(write("a,state\n" + "\n".join(lines) + "\n"), anomalies=["ill"])
+    said = "label 'state': anomalies: 'ill' (2); normal: 'very ill' (3), 'well' (7)"
+    assert caplog.messages[0].endswith(f"; {said}")
 
 
 def test_an_index_that_was_saved_is_named_among_what_was_left_out(tmp_path, caplog):
@@ -120,7 +131,8 @@ def test_an_index_that_was_saved_is_named_among_what_was_left_out(tmp_path, capl
     frame.to_parquet(path := tmp_path / "my.parquet")
     assert own(path).feature_names == ("a",)
     left_out = "'__index_level_0__' (index saved with the data)"
-    assert caplog.messages == [f"data set 'mine': 1 feature: 'a'; left out: {left_out}"]
+    (message,) = caplog.messages
+    assert message.startswith(f"data set 'mine': 1 feature: 'a'; left out: {left_out}; label ")
     caplog.clear()
     frame.rename_axis("id").to_parquet(path)
     own(path, keep_columns=["a"])

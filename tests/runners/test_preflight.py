@@ -227,7 +227,7 @@ def test_features_of_files_at_addresses_are_said_as_those_of_files_at_hand(
     check_inputs(composed(*arguments))
     assert caplog.messages == [
         "data set 'mine_a': 1 feature: 'x'; left out: 'lot' (drop_columns), 'flat' (fewer than 2 "
-        "distinct values)"
+        "distinct values); label 'label': anomalies: '1' (1); normal: '0' (2)"
     ]
 
 
