@@ -11,12 +11,14 @@ import inspect
 import pickle
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import fields
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
 from datasets import DataError
 from datasets.definition import Definition
+from datasets.format import Format
 from datasets.protocols import Protocol
 from datasets.sources.kinds import SOURCES
 from datasets.strict import Invalid, Strict, check, suggestion
@@ -92,6 +94,9 @@ class Runner(Strict):
         return self
 
 
+_OF_DATA_SETS = {f.name for part in (Definition, Format) for f in fields(part)}
+
+
 class Data(Strict):
     """Where data come from; `datasets.access` says what each key does."""
 
@@ -108,6 +113,15 @@ class Data(Strict):
     openml: Count | None
     target: Text | None
     anomalies: list[str | int | float] | str | int | float | None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _not_of_a_data_set(cls, value: Any) -> Any:
+        """Say where the other keys of ``dataset=custom`` stand: none of these is near them."""
+        for name in value if isinstance(value, Mapping) else ():
+            if name in _OF_DATA_SETS and name not in cls.model_fields:
+                raise ValueError(f"{name} is a key of the data set: dataset.{name}")
+        return value
 
 
 class Configuration(Strict):
@@ -147,6 +161,7 @@ class Configuration(Strict):
         return self
 
 
+_ADAPTER = "baselines.PyODDetector"
 #: What a cell is made of.
 GROUPS = ("dataset", "algorithm", "setting", "protocol")
 #: What `dataset=custom` takes from the group `data`, and `algorithm=pyod` from the root.
@@ -183,6 +198,8 @@ def checked(resolved: Mapping[str, Any], own: Collection[str] = ()) -> Plain:
         if resolved["algorithm"].get("detector", "") is None:
             raise Invalid("algorithm=pyod is a template: detector=NAME says which of PyOD's it is")
         mistakes += _of_algorithm(_frozen(resolved["algorithm"]))
+        if protocol is not None:
+            mistakes += _of_both(resolved["algorithm"], protocol, resolved["setting"])
     for group in ("dataset", "algorithm"):
         if not isinstance(resolved.get(group), Mapping):
             mistakes += (f"{group} must be a group of keys, got {resolved.get(group)!r}",)
@@ -259,6 +276,20 @@ def _of_algorithm(frozen: bytes) -> tuple[str, ...]:
         for name in unknown
     ]
     return tuple(mistakes or _by_constraints(constructor, given) or _by_itself(constructor, given))
+
+
+def _of_both(
+    algorithm: Mapping[str, Any], protocol: Protocol, setting: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Return why a protocol tests rows that the detector has no scores for."""
+    kept = algorithm.get("training_scores") is True and algorithm.get("_target_") == _ADAPTER
+    if not kept or protocol.may_test_what_trains(setting["anomalies_in_train"]):
+        return ()
+    return (
+        "algorithm.training_scores: true keeps the scores of the rows that train, and protocol "
+        f"{protocol.name!r} tests others. Leave it out, or take a protocol with "
+        "cut: {kind: none}, test_rows: all and train_anomalies: kept",
+    )
 
 
 def _by_constraints(constructor: Any, given: Mapping[str, Any]) -> list[str]:

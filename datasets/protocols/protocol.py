@@ -186,6 +186,16 @@ class Protocol(Strict):
             )
         return anomalies_in_train
 
+    def may_test_what_trains(self, anomalies_in_train: bool) -> bool:
+        """Whether the test part can be the train part, row by row.
+
+        That of a file of row numbers, or of a splitter, is not known before it is made.
+        """
+        if self.indices is not None:
+            return True
+        on_all = not isinstance(self.cut, Cut) or self.cut.kind == "none"
+        return on_all and self.test_rows == "all" and self.keeps_anomalies(anomalies_in_train)
+
     def identity(self) -> dict[str, Any]:
         """Return what determines the splits, for keys.
 

@@ -9,9 +9,10 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from datasets.configuration import CONF
-from datasets.strict import Invalid
+from datasets.protocols import protocol_from
+from datasets.strict import Invalid, check
 from runners import app
-from runners.schema import checked, ignored
+from runners.schema import Data, checked, ignored
 
 BASES = {
     "paper": ["dataset=shuttle", "protocol=paper"],
@@ -182,11 +183,43 @@ def test_steps_that_make_no_sense_together_are_refused(changes, words):
             "no parameter n_neighbours",
         ),
         ({"algorithm": {"_target_": "sklearn.svm.OneClassVSM"}}, "cannot be imported"),
+        (
+            {
+                "algorithm": {
+                    "_target_": "baselines.PyODDetector",
+                    "detector": "KNN",
+                    "training_scores": True,
+                }
+            },
+            "training_scores: true .* protocol 'dte2024_semi' tests others",
+        ),
     ],
 )
 def test_what_does_not_go_together_is_refused(changes, words):
     with pytest.raises(Invalid, match=words):
         checked(base("order") | changes)
+
+
+@pytest.mark.parametrize("key", ["normal", "drop_columns", "separator"])
+def test_keys_of_a_data_set_among_those_of_data_are_said_to_be_elsewhere(key):
+    with pytest.raises(Invalid, match=rf"^data: {key} is a key of the data set: dataset.{key}$"):
+        check(Data, {key: ["ok"]}, "data")
+
+
+@pytest.mark.parametrize(
+    ("steps", "setting", "fits"),
+    [
+        ({"cut": {"kind": "none"}, "test_rows": "all"}, "outlier", True),
+        ({"cut": {"kind": "none"}, "test_rows": "all"}, "novelty", False),
+        ({"test_rows": "all"}, "outlier", False),
+        ({}, "outlier", False),
+        ({"indices": "s.parquet"}, "outlier", True),
+        ({"cut": {"_target_": "a.Splitter"}, "test_rows": "all"}, "outlier", True),
+    ],
+)
+def test_training_scores_need_a_test_part_that_trained(steps, setting, fits):
+    protocol = protocol_from({"name": "own", "metrics": ["roc_auc"]} | steps)
+    assert protocol.may_test_what_trains(setting == "outlier") == fits
 
 
 def test_what_only_a_template_takes_is_not_ignored(capsys):
