@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from zipfile import BadZipFile
 from datasets.definition import Definition
 from datasets.errors import DataError
 from datasets.loading import load
+from datasets.own_folders import shipped
 from datasets.sources.archive import extracted
 
 
@@ -29,7 +31,9 @@ def content_key(definition: Mapping[str, Any]) -> str | None:
     Returns
     -------
     str or None
-        The sha256 of the file, or of the file at an address; None for other sources.
+        The sha256 of the file, or of the file at an address; of other sources, that of the table
+        that they are held to, or else of their list. None for the project's own sources, and for
+        an OpenML id alone.
 
     Raises
     ------
@@ -66,4 +70,17 @@ def content_digest(definition: Mapping[str, Any]) -> str | None:
                 # A key that is null is not part of an experiment's key.
                 digest = hashlib.sha256(f"{digest} without header".encode()).hexdigest()
             return digest
-    return None
+    return _of_sources(definition, parsed)
+
+
+def _of_sources(definition: Mapping[str, Any], parsed: Definition) -> str | None:
+    """Digest what a table is held to, or else its sources, which are no part of a key themselves.
+
+    The project's own sources serve one table, and the id of a key `openml` is part of the key.
+    """
+    sources = definition.get("sources")
+    if sources is None or sources == (shipped(parsed.name) or {}).get("sources"):
+        return None
+    if parsed.expected is not None and parsed.expected.digest:
+        return parsed.expected.digest
+    return hashlib.sha256(json.dumps(sources, sort_keys=True).encode()).hexdigest()

@@ -172,11 +172,7 @@ def is_shipped(definition: Mapping[str, Any]) -> bool:
     definition : mapping
         The resolved configuration group `dataset`.
     """
-    name = str(definition["name"])
-    path = CONF / "dataset" / f"{name}.yaml"
-    written = _keys_of(path) if path.is_file() else None
-    if written is None and (member := _member_called(name)) is not None:
-        written = collections.find(member[0])
+    written = shipped(str(definition["name"]))
     return (
         written is not None
         and written.keys() == definition.keys()
@@ -185,6 +181,15 @@ def is_shipped(definition: Mapping[str, Any]) -> bool:
             for key, value in written.items()
         )
     )
+
+
+def shipped(name: str) -> Mapping[str, Any] | None:
+    """Return the keys of the project's own data set of this name; None if there is none."""
+    path = CONF / "dataset" / f"{name}.yaml"
+    if path.is_file():
+        return _keys_of(path)
+    member = _member_called(name)
+    return None if member is None else collections.find(member[0])
 
 
 def _keys_of(path: Path) -> Mapping[str, Any]:

@@ -50,7 +50,8 @@ def check_inputs(cells: Iterable[Cell]) -> None:
 
 def _was_read(cell: Cell) -> bool:
     """Tell whether composition has read the data, and said what is in it."""
-    return cell.content is not None and not Definition.from_mapping(cell.config["dataset"]).pinned
+    definition = Definition.from_mapping(cell.config["dataset"])
+    return not definition.pinned and any(s["kind"] == "file" for s in definition.sources)
 
 
 def _checks(cells: Sequence[Cell]) -> Iterator[tuple[Cell, Check, str, str]]:

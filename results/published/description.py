@@ -205,6 +205,8 @@ class Description(_Strict):
 
     def _refuse_twice(self) -> None:
         """Refuse what is beside two printed names: one of the two would be the other's."""
+        runs = {name: f"{run.setting}, {run.protocol}" for name, run in self.settings.items()}
+        _different("settings", runs)
         if self.datasets != "same":
             _different("datasets", self.datasets)
         for setting in self.settings:

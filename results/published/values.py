@@ -111,6 +111,7 @@ def read_values(path: Path, description: Description) -> pd.DataFrame:
     names = ["setting", "dataset", "column", "metric", "published", "spread"]
     table = pd.DataFrame(records, columns=names)
     _check_scale(path, table, description)
+    _check_digits(path, fields, description)
     return table
 
 
@@ -204,8 +205,21 @@ def _number(path: Path, field: _Field, description: Description) -> float:
 def _check_scale(path: Path, table: pd.DataFrame, description: Description) -> None:
     if table["published"].isna().all():
         raise ValueError(f"{path}: there is no value")
-    if description.factor > 1 and table["published"].max() <= _LARGEST_FRACTION:
+    for metric, largest in table.groupby("metric", sort=False)["published"].max().items():
+        if description.factor > 1 and largest <= _LARGEST_FRACTION:
+            raise ValueError(
+                f"{path}: no value of {description.metrics[str(metric)].value} exceeds "
+                f"{_LARGEST_FRACTION:g} (scale: {description.scale}); are they fractions?"
+            )
+
+
+def _check_digits(path: Path, fields: list[_Field], description: Description) -> None:
+    """Refuse digits that no value has: ours would be held to more than was printed."""
+    values = {columns.value for columns in description.metrics.values()}
+    numbers = [_NUMBER.fullmatch(field.text) for field in fields if field.quantity in values]
+    most = max(len(number[1] or "") for number in numbers if number)
+    if most < description.digits:
         raise ValueError(
-            f"{path}: no value exceeds {_LARGEST_FRACTION:g} (scale: {description.scale}); are "
-            "they fractions?"
+            f"{path}: the values have {most} decimals at most, and digits of the description is "
+            f"{description.digits}; if it is right, write the zeros at their ends too"
         )

@@ -31,10 +31,10 @@ _SCOPES = {
 
 #: What a version is of: its digest, what it is a version of, whose name the remark begins with.
 _VERSIONS = {
-    "content": (["dataset", "config_dataset"], "dataset", "file"),
+    "content": (["dataset", "definition"], "dataset", "file"),
     "code": (["label", "config_algorithm", "other_targets"], "label", "code"),
     "indices": (
-        ["dataset", "config_dataset", "protocol", "config_protocol"],
+        ["dataset", "definition", "protocol", "config_protocol"],
         "protocol",
         "file of splits",
     ),
@@ -63,6 +63,10 @@ def drop_superseded(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         How many experiments went.
     """
     remarks: list[str] = []
+    # Another address of a file, or another description, makes no other data set.
+    texts = frame["config_dataset"]
+    plain = {text: json.dumps(_leaves(json.loads(text)), sort_keys=True) for text in texts.unique()}
+    frame = frame.assign(definition=texts.map(plain))
     for version, (same, name, noun) in _VERSIONS.items():
         filled = frame.assign(**{version: frame[version].fillna("")})
         in_time = filled.sort_values("started", kind="stable")
@@ -73,7 +77,7 @@ def drop_superseded(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
             for whose, count in frame.loc[old, name].value_counts(sort=False).items()
         ]
         frame = frame[~old].reset_index(drop=True)
-    return frame, remarks
+    return frame.drop(columns="definition"), remarks
 
 
 #: Says of a section, the name that records bear and a configuration whether the file has it so.

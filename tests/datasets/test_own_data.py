@@ -316,3 +316,19 @@ def test_arrays_are_read_only_and_typed(tmp_path):
     assert dataset.y.dtype == np.int8
     with pytest.raises(ValueError, match="read-only"):
         dataset.X[0, 0] = 1
+
+
+def test_other_sources_make_another_key_where_the_table_is_held_to_nothing():
+    """The list of sources is no part of a key: the project's own all serve one table."""
+    yaml = {"name": "mine", "anomalies": [1]}
+
+    def key(number, **changes):
+        return content_key(yaml | {"sources": [{"kind": "openml", "id": number}]} | changes)
+
+    assert key(37) != key(40)
+    expected = {"samples": 9, "features": 2, "anomalies": 1, "digest": "0" * 32}
+    assert key(37, expected=expected) == key(40, expected=expected) == "0" * 32
+    assert content_key(yaml | {"openml": 37}) is None  # the key `openml` is part of it
+    pima = compose(["dataset=pima"])["dataset"]
+    assert content_key(pima) is content_key({**pima, "expected": None}) is None
+    assert content_key({**pima, "expected": None, "sources": ["home"]}) is not None

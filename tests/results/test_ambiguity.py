@@ -112,6 +112,23 @@ def test_a_user_s_file_that_changed_leaves_nothing_of_its_earlier_version(first)
     assert experiments.remarks == ["own: left out 10 experiments on an earlier version of the file"]
 
 
+def test_a_file_at_an_address_that_changed_leaves_nothing_of_its_earlier_version():
+    """The sha256 of the new one stands in another definition of the data set."""
+
+    def record(digest, algorithm, started):
+        source = {"kind": "url", "url": f"https://example.org/{digest}", "sha256": digest * 64}
+        return make_record(
+            "own",
+            algorithm,
+            config={"dataset": {"name": "own", "sources": [source]}},
+            provenance={"started": started, "content": digest * 64},
+        )
+
+    experiments = from_records([record("a", "lof", "2026-01"), record("b", "iforest", "2026-06")])
+    assert set(experiments.frame["label"]) == {"iforest"}
+    assert experiments.remarks == ["own: left out 1 experiments on an earlier version of the file"]
+
+
 def test_a_file_of_splits_that_changed_leaves_nothing_of_its_earlier_version():
     def cut(indices, started, split, protocol="cut"):
         config = {"protocol": {"name": protocol, "metrics": ["roc_auc"]}}

@@ -5,6 +5,8 @@ import pytest
 from results.published.publication import load_publication
 from tests.results.publications import DESCRIPTION, LONG, WIDE, changed, write
 
+SEMI = {"setting": "novelty", "protocol": "clean"}
+
 
 def test_a_folder_is_read(tmp_path):
     publication = load_publication(str(write(tmp_path / "nobody2020")))
@@ -78,6 +80,10 @@ def test_a_wide_table_of_one_metric_needs_no_column_for_it(tmp_path):
         (
             {"settings": {"semi": {"setting": "novelty", "protocol": "clean", "splits": 0}}},
             "settings.semi.splits: .*greater than or equal to 1",
+        ),
+        (
+            {"settings": {"semi": SEMI, "unsup": SEMI}},
+            "settings: 'semi' and 'unsup' are both 'novelty, clean'",
         ),
         ({"algorithms": {"IF": []}}, "algorithms.IF: .*at least 1"),
         (
@@ -184,12 +190,22 @@ def test_a_wrong_setting_or_metric_of_a_wide_table_is_named(tmp_path):
 def test_fractions_that_are_said_to_be_per_cents_are_refused_and_the_reverse(tmp_path):
     fractions = "dataset,algorithm,AUC\nWilt,IF,0.9\nWilt,k-NN,1\n"
     description = changed(metrics={"roc_auc": "AUC"}, datasets={"Wilt": "wilt"})
-    with pytest.raises(ValueError, match=r"no value exceeds 1 .*are they fractions\?"):
+    with pytest.raises(ValueError, match=r"no value of AUC exceeds 1 .*are they fractions\?"):
         load_publication(str(write(tmp_path / "a", description, fractions)))
     as_fraction = description | {"scale": "fraction"}
     assert len(load_publication(str(write(tmp_path / "b", as_fraction, fractions))).values) == 2
     with pytest.raises(ValueError, match=r"70.1 is outside 0 to 1 \(scale: fraction\)"):
         load_publication(str(write(tmp_path / "c", changed(scale="fraction"))))
+    one = "\n".join(line.rpartition(",")[0] + ",0.5" for line in LONG.splitlines()[1:])
+    one = f"{LONG.splitlines()[0]}\n{one}\n"
+    with pytest.raises(ValueError, match="no value of AP exceeds 1"):
+        load_publication(str(write(tmp_path / "d", values=one)))
+
+
+def test_more_digits_than_any_value_has_are_refused(tmp_path):
+    tolerance = {"absolute": 0.1}
+    with pytest.raises(ValueError, match=r"have 1 decimals at most, and digits .* is 2"):
+        load_publication(str(write(tmp_path, changed(digits=2, tolerance=tolerance))))
 
 
 @pytest.mark.parametrize(
