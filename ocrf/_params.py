@@ -55,7 +55,7 @@ _MOST_SAMPLES, _MOST_SUBSAMPLED = 2**32 - 1, 2**30
 
 
 def resolve_max_samples(max_samples: str | float, n_samples: int) -> int:
-    """Return the sub-sample's size, from 2 to ``n_samples``.
+    """Return the sub-sample's size, from 2 (1 if there is one row) to ``n_samples``.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def _n_subsample(max_samples: str | float, n_samples: int) -> int:
                 stacklevel=5,
             )
         return min(int(max_samples), n_samples)
-    return max(int(max_samples * n_samples), 2)
+    return min(max(int(max_samples * n_samples), 2), n_samples)
 
 
 def resolve_max_features_tree(max_features_tree: str | float, n_features: int) -> int:

@@ -6,6 +6,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from ocrf import OneClassRF
+from ocrf._params import resolve_max_samples
 
 SCORINGS = ["depth", "published_depth", "density", "typical_cell"]
 
@@ -111,8 +112,12 @@ def test_bad_weights_are_named(weights, message):
         forest.predict([[0.0]])
 
 
-def test_one_row_with_a_weight_is_repeated_rows():
+@pytest.mark.parametrize("max_samples", ["auto", 0.5, 1.0])
+def test_one_row_with_a_weight_is_repeated_rows(max_samples):
     X = np.array([[1.0, 2.0], [5.0, 5.0]])
-    weighted = OneClassRF(n_estimators=2, random_state=0).fit(X, sample_weight=[3.0, 0.0])
+    # A sub-sample of two rows of one read, and wrote, beyond it.
+    assert resolve_max_samples(max_samples, 1) == 1
+    forest = OneClassRF(n_estimators=2, max_samples=max_samples, random_state=0)
+    weighted = forest.fit(X, sample_weight=[3.0, 0.0])
     plain = OneClassRF(n_estimators=2, random_state=0).fit(X[[0, 0, 0]])
     np.testing.assert_array_equal(weighted.score_samples(X), plain.score_samples(X))
