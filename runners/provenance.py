@@ -30,6 +30,16 @@ PACKAGES = (
     "joblib",
     "hydra-core",
 )
+#: What tells a library for which processor it shall compute. The last digits follow from it.
+PROCESSOR_VARIABLES = (
+    "OPENBLAS_CORETYPE",
+    "BLIS_ARCH_TYPE",
+    "MKL_CBWR",
+    "MKL_ENABLE_INSTRUCTIONS",
+    "NPY_DISABLE_CPU_FEATURES",
+    "NUMBA_CPU_NAME",
+    "NUMBA_CPU_FEATURES",
+)
 
 
 def provenance(threads: int, config: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -109,8 +119,9 @@ def _holds(package: importlib.metadata.Distribution, module: str) -> bool:
 
 @functools.cache
 def _machine() -> dict[str, Any]:
+    chosen = [f"{name}={os.environ[name]}" for name in PROCESSOR_VARIABLES if name in os.environ]
     return {
-        "cpu": _cpu_model(),
+        "cpu": ", ".join([_cpu_model(), *chosen]),
         "cores": len(os.sched_getaffinity(0)),
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30), 1),
         "os": f"{platform.system()} {platform.release()} {platform.machine()}",

@@ -24,6 +24,17 @@ def test_provenance_names_code_versions_and_hardware():
     assert made["started"].endswith("+00:00")
 
 
+def test_a_variable_that_chooses_the_processor_is_part_of_its_name(monkeypatch):
+    for name in module.PROCESSOR_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    module._machine.cache_clear()
+    plain = provenance(1)["cpu"]
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
+    module._machine.cache_clear()
+    assert provenance(1)["cpu"] == f"{plain}, OPENBLAS_CORETYPE=Haswell"
+    module._machine.cache_clear()
+
+
 def test_provenance_names_no_machine():
     assert socket.gethostname() not in json.dumps(provenance(1)) or len(socket.gethostname()) < 4
     assert str(module.ROOT) not in json.dumps(provenance(1))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
+from threadpoolctl import threadpool_limits
 
 from datasets import load, make_split
 from datasets.configuration import CONF, compose
@@ -33,7 +34,8 @@ EXPECTED = {
     ("spambase", "OCSVM"): (0.73696, 0.20822),
     ("spambase", "iForest"): (0.82392, 0.37166),
 }
-#: The same by this code: five digits, so that a change shows that the three printed ones would hide.
+#: The same by this code on one thread: five digits, so that a change shows that the three printed
+#: ones would hide.
 MEASURED = {
     ("ionosphere", "LOF"): (0.95917, 0.80652),
     ("ionosphere", "OCSVM"): (0.97341, 0.84914),
@@ -54,6 +56,11 @@ MEASURED = {
     ("spambase", "OneClassRF"): (0.84982, 0.37261),
     ("spambase", "Orca"): (0.63134, 0.25211),
 }
+
+#: LOF finds the neighbours in 57 columns by matrix products. Their last bits follow from the kind of
+#: processor, and with them the order of neighbours at nearly equal distances: .745973 to .746012 were
+#: seen under OPENBLAS_CORETYPE=Prescott, Haswell and SkylakeX.
+BY_PROCESSOR = {("spambase", "LOF"): 5e-5}
 
 
 @cache
@@ -78,11 +85,13 @@ def test_published_values_come_out_to_the_last_printed_digit(name, column):
         )
         detector = instantiate(config)
         hand_over(split.stream, detector)
-        scores = -detector.fit(split.X_train).score_samples(split.X_test)
+        with threadpool_limits(1):  # as in a run
+            scores = -detector.fit(split.X_train).score_samples(split.X_test)
         found = evaluate(split.y_test, scores, metrics).metrics
         areas.append([found[metric] for metric in metrics])
     replayed = np.mean(areas, axis=0)
-    np.testing.assert_allclose(replayed, MEASURED[name, column], rtol=0, atol=2e-5)
+    atol = BY_PROCESSOR.get((name, column), 2e-5)
+    np.testing.assert_allclose(replayed, MEASURED[name, column], rtol=0, atol=atol)
     if (name, column) in EXPECTED:
         np.testing.assert_allclose(replayed, EXPECTED[name, column], rtol=0, atol=1e-4)
     printed = paper.cells().set_index(["setting", "dataset", "column"]).loc["novelty", name, column]
