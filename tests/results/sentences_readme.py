@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 #: Names, versions, the example whose output is tested, and how many of what there are.
 ALLOWED = [
     "Brault, Chiapino, 2016", "and two more: Livernoche et al. (ICLR 2024,", "PyOD's of 2019", "Two commands", "Python 3.11 or newer",
-    "Python 3.11 to 3.13", "The tables of 2016", "does it for three bundled data sets", "the paper's twelve data sets", "twelve data sets are too few",
+    "Python 3.11 to 3.13", "The tables of 2016", "does it for three bundled data sets", "the paper's twelve data sets",
     "with s(x) close to 1 for anomalies", "sums to log2 s(x)", "So row 715", "row 4", "about twice as much as scores",
     "grid under three protocols", "Among the six algorithms that finished all twelve data sets", "The default threshold, s(x) = 0.5",
     "sets it so that 5 % of the training rows",
@@ -32,8 +32,11 @@ def _row(number: int) -> pd.Series:
     return pd.read_parquet(ROOT / "datasets" / "bundled" / "pima.parquet").loc[number]
 
 
+#: The algorithms that finished all twelve data sets, and further forms of them.
+SIX = ("oneclassrf", "oneclassrf_text", "ocrfsampling", "lof", "orca", "orca_clean", "lsad")
+
 README = [
-    Sentence("ap", "OneClassRF's lead in the paper's PR columns comes from interpolating curves between tied scores: by exact average precision it has {} on average in novelty detection, OCRFsampling {}, LOF {} and Orca {}", lambda: tuple(d(mean(name, "pr", "clean")) for name in ("oneclassrf", "ocrfsampling", "lof", "orca"))),
+    Sentence("ap", "OneClassRF's lead in the paper's PR columns comes from interpolating between tied scores: exact average precision in novelty detection is {}, OCRFsampling's {}, LOF's {}, Orca's {} and isolation forest's {}, which leads in outlier detection ({}).", lambda: (*(d(mean(name, "pr", "clean")) for name in ("oneclassrf", "ocrfsampling", "lof", "orca", "iforest")), d(mean("iforest", "pr", "clean", "outlier"))), lambda: all(mean("iforest", "pr", "clean", "outlier") >= mean(name, "pr", "clean", "outlier") for name in SIX)),
     Sentence("friedman", "Friedman's test finds no difference (p, corrected, is {} or more)", lambda: (d(min(_friedman()), 2),), lambda: min(_friedman()) > 0.05),
     Sentence("orca", "Two choices of the original run, one of them not in the text, held Orca back in novelty detection: without them its average precision is {} instead of {}, the one difference between forms that survives correction (p = {}). In outlier detection it falls from {} to {}, because of http ({} to {})", lambda: (d(mean("orca_clean", "pr", "clean")), d(mean("orca", "pr", "clean")), d(facts.pair("orca", "orca_clean")["holm"]), *(d(mean(name, "pr", "clean", "outlier")) for name in ("orca", "orca_clean")), *(d(cell("http", name, "pr", "clean", "outlier")) for name in ("orca", "orca_clean"))), lambda: facts.pair("orca", "orca_clean")["holm"] < 0.05),
     Sentence("text", 'As the text has it, without `out_of_bounds="maximal"`, a rule that only the published runs used, OneClassRF has {} in novelty detection ({} with the rule) and {} in outlier detection ({} with the rule)', lambda: tuple(d(mean(name, "pr", "clean", setting)) for setting in ("novelty", "outlier") for name in ("oneclassrf_text", "oneclassrf"))),
