@@ -23,7 +23,13 @@ from runners.experiment import Cell, Experiment
 from runners.gridfile import describe
 from runners.isolation.pool import POOL
 from runners.isolation.zygote_process import StartError
-from runners.preflight import check_inputs, check_writable, protocol_notice, say_notes
+from runners.preflight import (
+    check_inputs,
+    check_shared,
+    check_writable,
+    protocol_notice,
+    say_notes,
+)
 from runners.progress import Progress, log, log_to
 from runners.schedule import Plan, Schedule, make_plan
 from runners.summary import Summary, counted
@@ -42,7 +48,7 @@ class _GiveUpError(Exception):
 def run_grid(cells: Sequence[Cell]) -> Summary:
     """Run every experiment of some cells that has no final record yet.
 
-    The cells share `output`, `runner` and the like: those of the first one are used.
+    The cells share `output` and `runner`.
 
     Raises
     ------
@@ -50,6 +56,7 @@ def run_grid(cells: Sequence[Cell]) -> Summary:
         If the configuration, a data set, an algorithm, the record store or the Dask cluster does
         not allow to begin.
     """
+    check_shared(cells)
     config = cells[0].config
     runner = config["runner"]
     output = Path(config["output"]).resolve()

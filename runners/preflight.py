@@ -6,6 +6,7 @@ import logging
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from datasets.configuration import published_names
 from datasets.definition import Definition
@@ -16,8 +17,45 @@ from runners.experiment import Cell, Limits
 from runners.isolation.messages import Check, Cut, Load
 from runners.isolation.pool import POOL
 from runners.locks import FOLDER
+from runners.variants import variant_of
 
 _DATASETS = logging.getLogger("datasets")
+_OF_A_RUN = ("output", "runner.backend", "runner.n_jobs", "runner.progress", "runner.retry")
+
+
+def check_shared(cells: Sequence[Cell]) -> None:
+    """Check that no cell of a run is configured otherwise than others without effect.
+
+    Raises
+    ------
+    UsageError
+        If cells differ in what a run has one of, or if two cells are the same experiments and
+        differ in what these do not depend on.
+    """
+    known: dict[str, Cell] = {}
+    for cell in cells:
+        one, other = _shared(cells[0]), _shared(cell)
+        if one != other:
+            raise UsageError(
+                f"the cells of a run share {', '.join(_OF_A_RUN)}; these have "
+                f"{variant_of(other, one)} and {variant_of(one, other)}: run them one by one"
+            )
+        twin = known.setdefault(cell.identity, cell)
+        if twin is not cell:
+            one, other = ({**c.config, "n_splits": None} for c in (twin, cell))
+            if changed := variant_of(one, other):
+                raise UsageError(
+                    f"{cell.name} is there twice, with {variant_of(other, one)} and with "
+                    f"{changed}, on which no result depends: leave out one"
+                )
+
+
+def _shared(cell: Cell) -> dict[str, Any]:
+    runner = cell.config["runner"]
+    return {
+        name: cell.config["output"] if name == "output" else runner[name.partition(".")[2]]
+        for name in _OF_A_RUN
+    }
 
 
 def check_inputs(cells: Iterable[Cell]) -> None:

@@ -15,7 +15,7 @@ from datasets.errors import UsageError
 from results.records.store import RecordStore
 from runners.grid import _Grid, run_grid
 from runners.isolation.pool import POOL
-from runners.preflight import HeldNotes, check_inputs, say_notes
+from runners.preflight import HeldNotes, check_inputs, check_shared, say_notes
 from runners.schedule import Plan
 
 
@@ -141,6 +141,27 @@ def test_a_splitter_that_cannot_be_built_is_refused(make_cell, cut, words):
         check_inputs([cell, wrong])
 
 
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        (["output=one,two"], "share output, .*; these have output=one and output=two: run them"),
+        (["runner.n_jobs=1,2"], r"these have runner\.n_jobs=1 and runner\.n_jobs=2"),
+        (["dataset=pima,wilt", "output=out/${dataset.name}"], "have output=out/pima and output=out/w"),
+        (["timeout=5,10"], "^pima lof novelty paper is there twice, with timeout=5 and with timeout=10"),
+        (["data.home=one,two"], "with data.home=one and with data.home=two, on which no result"),
+        (["dataset=pima,pima", "n_splits=2,3"], None),
+        (["dataset=pima,wilt", "runner.memory_limit_gb=1", "seed=0,1"], None),
+    ],
+)  # fmt: skip
+def test_a_sweep_over_what_has_no_effect_is_refused(composed, overrides, words):
+    cells = composed("-m", "dataset=pima", "algorithm=lof", *overrides)
+    if words is None:
+        check_shared(cells)
+    else:
+        with pytest.raises(UsageError, match=words):
+            check_shared(cells)
+
+
 @pytest.mark.parametrize("size", [0.01, 0.95])
 def test_data_that_leave_no_split_are_refused_once(make_cell, tmp_path, size):
     rows = "".join(f"{i},{'odd' if i < 2 else 'even'}\n" for i in range(40))
@@ -227,7 +248,7 @@ def test_features_of_files_at_addresses_are_said_as_those_of_files_at_hand(
     check_inputs(composed(*arguments))
     assert caplog.messages == [
         "data set 'mine_a': 1 feature: 'x'; left out: 'lot' (drop_columns), 'flat' (fewer than 2 "
-        "distinct values); label 'label': anomalies: '1' (1); normal: '0' (2)"
+        "distinct values); label 'label': anomalies: '1' (9); normal: '0' (18)"
     ]
 
 
