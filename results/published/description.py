@@ -81,9 +81,13 @@ class Tolerance(_Strict):
     spreads: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     spread_of: Literal["ours", "published"] = "ours"
 
+    def spread(self, ours: float, published: float) -> float:
+        """Return the spread that counts, NaN for one that is not known."""
+        return ours if self.spread_of == "ours" else published
+
     def allowed(self, ours: float, published: float) -> float:
         """Return the largest difference, given both spreads (NaN for one that is not known)."""
-        spread = ours if self.spread_of == "ours" else published
+        spread = self.spread(ours, published)
         # NaN compares as false.
         return self.spreads * spread if self.spreads * spread > self.absolute else self.absolute
 

@@ -54,14 +54,14 @@ def compare(cells: pd.DataFrame, publication: Publication | None = None) -> pd.D
     -------
     DataFrame
         In the order of the publication; one row per value and algorithm: :data:`COLUMNS`,
-        ``published_std``, ``within`` (judged, and within the absolute tolerance), ``why`` a value
-        is not judged, and whether experiments ``failed``. ``n_splits``: how many splits the printed
-        value is a mean over; one of ours over fewer, or over splits of several versions, is not
-        judged. Setting, column and data set are printed names, algorithm and metric ours.
-        ``published``, ``ours``, ``std`` and ``difference`` (ours - published) are in the printed
-        scale. Algorithms that do not repeat how the column was made (``as_run`` false) are listed
-        only if they were run. Settings of which no cell was run, and data sets that are not here,
-        are left out.
+        ``spread`` (the one that counts for the tolerance), ``published_std``, ``within`` (judged,
+        and within the absolute tolerance), ``why`` a value is not judged, and whether experiments
+        ``failed``. ``n_splits``: how many splits the printed value is a mean over; one of ours over
+        fewer, or over splits of several versions, is not judged. Setting, column and data set are
+        printed names, algorithm and metric ours. ``published``, ``ours``, ``std`` and
+        ``difference`` (ours - published) are in the printed scale. Algorithms that do not repeat
+        how the column was made (``as_run`` false) are listed only if they were run. Settings of
+        which no cell was run, and data sets that are not here, are left out.
     """
     publication = publication or paper.publication()
     ours = dict(zip(cells.index, cells.to_dict("records"), strict=True))
@@ -84,7 +84,9 @@ def compare(cells: pd.DataFrame, publication: Publication | None = None) -> pd.D
                 continue
             names = {"algorithm": algorithm, "as_run": i == 0}
             rows += [_row(value | names, cell, publication) for value in printed]
-    return pd.DataFrame(rows, columns=[*COLUMNS, "published_std", "within", "why", "failed"])
+    return pd.DataFrame(
+        rows, columns=[*COLUMNS, "spread", "published_std", "within", "why", "failed"]
+    )
 
 
 def why_not_judged(cell: Mapping[Hashable, Any], run: Run) -> str:
@@ -112,6 +114,7 @@ def _row(
         "published": theirs,
         "ours": ours,
         "std": std,
+        "spread": tolerance.spread(std, value["spread"]),
         "n_ok": int(cell["n_ok"]) if cell else 0,
         "n_splits": run.splits_of(cell) if cell else run.splits,
         # A cell may have finished without having recorded this metric.

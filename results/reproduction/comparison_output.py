@@ -13,6 +13,7 @@ from results.aggregate import make_cells
 from results.metrics import METRICS
 from results.output import Output, csv_text
 from results.published import paper
+from results.published.description import Description
 from results.published.publication import Publication
 from results.published.reasons import UNEXPLAINED, reason_for
 from results.records.files import safe_name
@@ -46,7 +47,7 @@ _STYLES = {"reproduced": "green", "differs": "red"}
 #: Counted where there are some.
 _GAPS = (NOT_JUDGED, NOT_RUN)
 NOT_JUDGED_TITLE = "What is not judged"
-_DIFFERENCE = ["data set", "algorithm", "setting", "metric", "published", "ours", "spread", "diff"]
+_NAMES = ["data set", "algorithm", "setting", "metric", "published", "ours"]
 
 
 def write_comparison(
@@ -100,7 +101,8 @@ def sections(
     """Return titles with the sentences and the table below each: counts, differences, gaps."""
     short = _not_judged_lines(table, publication)
     explained, _ = explain(table, publication.reasons)
-    body, notes = with_reasons(explained, publication.description.digits, _digits(publication))
+    digits, heading = publication.description.digits, _spread_heading(publication.description)
+    body, notes = with_reasons(explained, digits, _digits(publication), heading)
     gaps = not_run(table, publication)
     counted = [*headline(table, publication)]
     if table["uses_labels"].any():
@@ -196,6 +198,7 @@ def with_reasons(
     rows: Iterable[tuple[Mapping[Hashable, Any], str]],
     digits: int,
     digits_of_difference: int,
+    spread: str = "spread",
 ) -> tuple[tuple[list[str], list[list[str]]], list[str]]:
     """Return a table of differences, and its reasons, which are too long for it, numbered."""
     numbers: dict[str, str] = {}
@@ -205,7 +208,16 @@ def with_reasons(
             "none" if reason == UNEXPLAINED else numbers.setdefault(reason, str(len(numbers) + 1))
         )
         body.append([*_difference(row, digits, digits_of_difference), number])
-    return ([*_DIFFERENCE, "reason"], body), [f"{n}. {reason}" for reason, n in numbers.items()]
+    return ([*_NAMES, spread, "diff", "reason"], body), [
+        f"{n}. {reason}" for reason, n in numbers.items()
+    ]
+
+
+def _spread_heading(described: Description) -> str:
+    """Return whose spreads a table has: those that count for the tolerance."""
+    tolerances = [described.tolerance, *described.tolerances.values()]
+    whose = {tolerance.spread_of for tolerance in tolerances if tolerance.spreads}
+    return "their spread" if whose == {"published"} else "spread"
 
 
 def _digits(publication: Publication) -> int:
@@ -222,7 +234,7 @@ def _difference(row: Mapping[Hashable, Any], digits: int, digits_of_difference: 
         METRICS[row["metric"]].heading,
         format_number(row["published"], digits) or NA,
         format_number(row["ours"], digits) or row["mark"],
-        format_number(row["std"], digits),
+        format_number(row["spread"], digits),
         format_number(row["difference"], digits_of_difference),
     ]
 
@@ -235,7 +247,8 @@ def printed_rows(
     columns = ["data set", "algorithm"]
     for metric in publication.metrics:
         name = METRICS[metric].heading
-        columns += [f"{name} published", f"{name} ours", "spread", "diff", f"{name} verdict"]
+        spread = _spread_heading(publication.description)
+        columns += [f"{name} published", f"{name} ours", spread, "diff", f"{name} verdict"]
     rows = []
     for (dataset, algorithm), part in table.groupby(["dataset", "algorithm"], sort=False):
         by_metric = {str(row["metric"]): row for row in part.to_dict("records")}
@@ -254,7 +267,7 @@ def _texts(row: Mapping[Hashable, Any], publication: Publication) -> list[str]:
     return [
         format_number(row["published"], digits) or NA,
         format_number(row["ours"], digits) or str(row["mark"]),
-        format_number(row["std"], digits),
+        format_number(row["spread"], digits),
         signed(float(row["difference"]), _digits(publication)),
         str(row["verdict"]) + (f" ({row['why']})" if row["why"] else ""),
     ]

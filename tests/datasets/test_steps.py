@@ -194,6 +194,15 @@ def test_each_seed_is_the_random_state_of_its_split(name):
             np.testing.assert_array_equal(rows_, expected_)
 
 
+def test_with_the_legacy_generator_a_split_s_seed_is_its_detector_s():
+    """A script gives one number to its split and to its detector."""
+    steps = {"name": "p", "metrics": ["roc_auc"], "generator": LEGACY}
+    made = dataset(40, 10)
+    states = [split_of(made, OUTLIER, steps | {"seeds": [11, 12]}, split=i) for i in range(2)]
+    states += [split_of(made, OUTLIER, steps, seed=5, split=i) for i in range(2)]
+    assert [state.random_state for state in states] == [11, 12, 5, 6]
+
+
 def test_a_random_state_and_several_seeds_are_refused():
     made = dataset(60, 20)
     cut = {"_target_": "sklearn.model_selection.StratifiedShuffleSplit", "random_state": 11}

@@ -202,6 +202,28 @@ def test_a_metric_that_was_not_recorded_is_marked(tmp_path):
     assert table.loc[("Pima Indians", "iforest", "roc_auc"), "mark"] == ""
 
 
+@pytest.mark.parametrize(
+    ("whose", "heading", "shown"), [("published", "their spread", "0.5"), ("ours", "spread", "1.4")]
+)
+def test_the_spread_beside_a_difference_is_the_one_it_was_judged_by(
+    whose, heading, shown, tmp_path
+):
+    tolerance = {"absolute": 0.1, "spreads": 2, "spread_of": whose}
+    publication = load_publication(str(write(tmp_path / "a", changed(tolerance=tolerance))))
+    records = [
+        make_record("pima", "pyod_knn", protocol="clean", split=i, roc=0.66 + i / 50)
+        for i in range(2)
+    ]
+    run = publication.description.settings["semi"].model_copy(update={"splits": 2})
+    publication.description.settings["semi"] = run
+    text = to_markdown(compare(make_cells(from_records(records).frame), publication), publication)
+    differs, _, cells = text.partition("## What was not run")
+    for part in (differs, cells):
+        assert f" {heading} |" in part
+        (line,) = [line for line in part.splitlines() if " 70.1 |" in line]
+        assert f" {shown} |" in line
+
+
 def test_members_of_collections_are_configured_data_sets(tmp_path):
     here = list(load_publication("dte2024").datasets.values())
     assert (len(here), here.count(None)) == (57, 14)
