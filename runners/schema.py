@@ -158,6 +158,12 @@ class Configuration(Strict):
             raise ValueError(
                 f"n_splits={self.n_splits}, but protocol {protocol.name!r} has {len(seeds)} seeds"
             )
+        if seeds is not None and self.seed:
+            # The same splits and fits would be recorded, and counted, once more.
+            raise ValueError(
+                f"seed={self.seed} changes nothing: protocol {protocol.name!r} has seeds of its "
+                "own, and protocol.seeds=[1,2] chooses others"
+            )
         return self
 
 

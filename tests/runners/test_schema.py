@@ -169,6 +169,7 @@ def test_steps_that_make_no_sense_together_are_refused(changes, words):
     ("changes", "words"),
     [
         ({"n_splits": 6}, "n_splits=6, but protocol 'dte2024_semi' has 5 seeds"),
+        ({"seed": 1}, "seed=1 changes nothing: protocol 'dte2024_semi' has seeds of its own"),
         ({"setting": {"name": "novelty", "anomalies_in_train": True}}, "not what novelty"),
         ({"setting": {"name": "outlier", "anomalies_in_train": True}}, "which is setting=novelty"),
         ({"algorithm": {"_target_": "baselines.PyODDetector", "detector": "EKOD"}}, "'EKOD'"),
