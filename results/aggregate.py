@@ -21,7 +21,8 @@ def make_cells(frame: pd.DataFrame) -> pd.DataFrame:
     """Average the experiments of each cell.
 
     A cell in which any experiment exceeded its time limit has no value: it is the paper's NA. Other
-    failures leave the mean of the experiments that finished, marked as partial.
+    failures leave the mean of the experiments that finished, marked as partial. A metric that some
+    of those do not hold has none.
 
     Parameters
     ----------
@@ -65,7 +66,9 @@ def make_cells(frame: pd.DataFrame) -> pd.DataFrame:
     for metric in METRICS:
         table[metric] = finished[metric].mean().astype("float64").reindex(table.index)
         table[f"{metric}_std"] = finished[metric].std().astype("float64").reindex(table.index)
-        table.loc[~has_value, [metric, f"{metric}_std"]] = np.nan
+        # Not over some of the splits, where runs have measured different things.
+        of_all = finished[metric].count().reindex(table.index, fill_value=0) == table["n_ok"]
+        table.loc[~(has_value & of_all), [metric, f"{metric}_std"]] = np.nan
     for name in SECONDS:
         table[name] = finished[name].mean().astype("float64").reindex(table.index)
         table.loc[~has_value, name] = np.nan

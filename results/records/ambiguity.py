@@ -176,6 +176,30 @@ def mixed_versions(frame: pd.DataFrame) -> list[str]:
     return [f"{where}: {', '.join(names)}" for where, names in cells.items()]
 
 
+def partly_measured(frame: pd.DataFrame, metrics: Collection[str]) -> list[str]:
+    """Say which metrics some finished experiments of a cell hold, and others do not.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With the names of a cell, ``status`` and the metrics, NaN where they are not held.
+    metrics : collection of str
+        Those that not every experiment holds.
+    """
+    finished = frame[frame["status"] == "ok"]
+    groups = finished.groupby(["protocol", "setting", "dataset", "label"], sort=True)
+    remarks = []
+    for metric in (name for name in metrics if finished[name].notna().any()):
+        cells: dict[str, list[str]] = {}
+        for at, own in groups[metric]:
+            if 0 < (n := int(own.count())) < len(own):
+                protocol, setting, dataset, label = at
+                where = f"{metric}, {label} ({protocol}, {setting}): {n} of {len(own)} experiments"
+                cells.setdefault(f"no mean of {where} hold it", []).append(str(dataset))
+        remarks += [f"{where}: {', '.join(names)}" for where, names in cells.items()]
+    return remarks
+
+
 def mixed_options(frame: pd.DataFrame) -> list[str]:
     """Say which algorithms were run with other options on one data set than on another.
 

@@ -17,6 +17,7 @@ from results.records.ambiguity import (
     drop_superseded,
     mixed_options,
     mixed_versions,
+    partly_measured,
     tell_apart,
 )
 from results.records.opening import Search, Selection, left_out, matches, open_records
@@ -88,6 +89,7 @@ def from_records(
     frame, told = tell_apart(frame, COORDINATES, SECTIONS, as_filed)
     remarks += told
     remarks += mixed_options(frame) + mixed_versions(frame)
+    remarks += partly_measured(frame, sorted(METRICS.keys() - USUAL_METRICS))
     # A plain name then means the plain one: `paper` leaves out `paper(cap.drawn=once)`.
     for column in ("protocol", "dataset"):
         if patterns := search.selection.asked()[column]:

@@ -1,7 +1,11 @@
 """Experiments of the same names but different options are never averaged together."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
+from results.aggregate import make_cells
 from results.records.frame import from_records
 from results.records.opening import Selection, SelectionError
 from tests.results.support import key_of, make_record
@@ -281,3 +285,16 @@ def test_an_algorithm_whose_file_changed_between_data_sets_is_named():
     )
     assert words in remarks
     assert from_records([of(20, "pima"), of(20, "wilt")]).remarks == []
+
+
+def test_a_metric_that_a_part_of_a_cell_holds_has_no_mean_and_is_named():
+    """As when `precision_at_n` is taken out of a protocol between two runs."""
+    both = [make_record(split=split) for split in range(3)]
+    both[0] = replace(both[0], metrics=both[0].metrics | {"precision_at_n": 0.5})
+    experiments = from_records(both)
+    [cell] = make_cells(experiments.frame).to_dict("records")
+    assert (cell["roc_auc"], cell["n_ok"]) == (pytest.approx(0.9), 3)
+    assert np.isnan(cell["precision_at_n"])
+    assert experiments.remarks == [
+        "no mean of precision_at_n, iforest (paper, novelty): 1 of 3 experiments hold it: pima"
+    ]
