@@ -347,6 +347,10 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         super()._validate_params()
         resolve_gamma(self.gamma)
 
+    def _refuse_width(self, n_features: int) -> None:
+        """Raise the ValueError of a fit on so few features; who runs grids asks before a fit."""
+        resolve_max_features_tree(self.max_features_tree, n_features)
+
     def _fit(self, X: Any, sample_weight: Any, earlier: Earlier | None) -> None:
         """Grow the forest in an estimator that no other thread sees."""
         self._validate_params()

@@ -222,6 +222,28 @@ def check_parameters(detector: Any) -> None:
             part._validate_params()
 
 
+def check_width(detector: Any, where: str, n_features: int) -> None:
+    """Refuse parameters that ask for more features than there are, as `fit` would.
+
+    Parameters
+    ----------
+    detector : object
+    where : str
+        What the message begins with.
+    n_features : int
+
+    Raises
+    ------
+    DetectorError
+        If the detector's method `_refuse_width`, where it has one, raises a ValueError.
+    """
+    if callable(refuse := getattr(detector, "_refuse_width", None)):
+        try:
+            refuse(n_features)
+        except ValueError as error:
+            raise DetectorError(f"{where}: {error}") from error
+
+
 def asks_for_labels(detector: Any) -> bool:
     """Whether the detector's scikit-learn tag `target_tags.required` is set."""
     if not hasattr(detector, "__sklearn_tags__"):

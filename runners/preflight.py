@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -97,22 +98,42 @@ def _checks(cells: Sequence[Cell]) -> Iterator[tuple[Cell, Check, str, str]]:
 
     The data come last: their splits are made by splitters that have been tried.
     """
-    on_data: dict[str, dict[str, Cut]] = {}
-    firsts: dict[str, Cell] = {}
+    on_data: dict[str, list[Cell]] = {}
+    algorithms: dict[str, list[Cell]] = {}
     for cell in cells:
-        config, cut = cell.config, _cut(cell)
-        known = (CONF / "algorithm" / f"{cell.algorithm}.yaml").is_file()
-        if cell.code is not None or cell.variant or not known:
-            name = f"algorithm {cell.label}"
-            yield cell, Check(algorithm=config["algorithm"]), "algorithm", name
-        if "_target_" in (config["protocol"].get("cut") or {}):
-            yield cell, Check(splitter=cut), "protocol", f"protocol {cell.protocol}"
-        firsts.setdefault(cell.data_key, cell)
-        on_data.setdefault(cell.data_key, {})[repr(cut)] = cut
-    for key, cell in firsts.items():
+        on_data.setdefault(cell.data_key, []).append(cell)
+        if _is_changed(cell):
+            algorithms.setdefault(repr(cell.config["algorithm"]), []).append(cell)
+        if "_target_" in (cell.config["protocol"].get("cut") or {}):
+            yield cell, Check(splitter=_cut(cell)), "protocol", f"protocol {cell.protocol}"
+    for own in algorithms.values():
+        cell = min(own, key=lambda cell: _n_features(cell) or math.inf)
+        width = _n_features(cell)
+        narrowest = None if width is None else (cell.dataset, width)
+        check = Check(algorithm=cell.config["algorithm"], narrowest=narrowest)
+        yield cell, check, "algorithm", f"algorithm {cell.label}"
+    for own in on_data.values():
+        cell = own[0]
         if not is_shipped(cell.config["dataset"]):
-            load = Load(cell.config["dataset"], cell.config.get("data"))
-            yield cell, Check(data=load, cuts=tuple(on_data[key].values())), "dataset", ""
+            cuts = {repr(cut): cut for cut in map(_cut, own)}
+            changed = {repr(c.config["algorithm"]): c for c in own if _is_changed(c)}
+            check = Check(
+                data=Load(cell.config["dataset"], cell.config.get("data")),
+                cuts=tuple(cuts.values()),
+                on_data={f"algorithm {c.label}": c.config["algorithm"] for c in changed.values()},
+            )
+            yield cell, check, "dataset", ""
+
+
+def _is_changed(cell: Cell) -> bool:
+    """Tell whether the algorithm is another one than the project's own as it is."""
+    known = (CONF / "algorithm" / f"{cell.algorithm}.yaml").is_file()
+    return cell.code is not None or bool(cell.variant) or not known
+
+
+def _n_features(cell: Cell) -> int | None:
+    """Return how many features the data of a cell are held to."""
+    return (cell.config["dataset"].get("expected") or {}).get("features")
 
 
 def _cut(cell: Cell) -> Cut:

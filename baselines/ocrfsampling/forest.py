@@ -121,11 +121,7 @@ class SamplingOneClassForest(Detector):
         subspace = self.krsm
         if subspace == -1:
             subspace = min(10, n_features) if self.method == 0 else n_features
-        if subspace > n_features:
-            raise ValueError(
-                f"{type(self).__name__}: krsm={self.krsm} is more than the {n_features} features "
-                "of the data"
-            )
+        self._refuse_width(n_features)
         random_state = check_random_state(self.random_state)
         seeds = random_state.randint(np.iinfo(np.int32).max, size=self.n_estimators + 1)
         sample = _FixedSample if self.method == 1 else _SamplePerTree
@@ -133,6 +129,13 @@ class SamplingOneClassForest(Detector):
         self.trees_: list[Tree] = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(grower.grow)(int(seed)) for seed in seeds[:-1]
         )
+
+    def _refuse_width(self, n_features: int) -> None:
+        if self.krsm > n_features:
+            raise ValueError(
+                f"{type(self).__name__}: krsm={self.krsm} is more than the {n_features} features "
+                "of the data"
+            )
 
     def _score_samples(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         votes = np.zeros(len(X), dtype=np.int32)

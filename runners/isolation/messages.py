@@ -140,17 +140,23 @@ class Check:
     ----------
     algorithm : mapping or None
         Built, and not fitted.
+    narrowest : tuple of (str, int) or None
+        The data with the fewest features that it will be fitted on, where these are known.
     data : Load or None
         Loaded, and let go.
     cuts : tuple of Cut
         Of each the first split that can be made is made, of the data.
+    on_data : mapping of str to mapping
+        Algorithms by their labels, which are held to the number of features of the data.
     splitter : Cut or None
         The splitter of its protocol is built.
     """
 
     algorithm: Mapping[str, Any] | None = None
+    narrowest: tuple[str, int] | None = None
     data: Load | None = None
     cuts: tuple[Cut, ...] = ()
+    on_data: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     splitter: Cut | None = None
 
 

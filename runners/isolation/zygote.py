@@ -186,10 +186,15 @@ def _check(end: socket.socket, check: Check) -> None:
             detector = detectors.build(check.algorithm, random_state=0)
             detectors.check_methods(detector)
             detectors.check_parameters(detector)
+            if check.narrowest is not None:
+                detectors.check_width(detector, *check.narrowest)
         if check.data is not None:
             dataset = check_definition(check.data.dataset, check.data.data)
             for cut in check.cuts:
                 _try_splits(dataset, cut)
+            for label, algorithm in check.on_data.items():
+                detector = detectors.build(algorithm, random_state=0)
+                detectors.check_width(detector, label, dataset.X.shape[1])
         if check.splitter is not None:
             protocol = protocol_from(check.splitter.protocol)
             if isinstance(protocol.cut, Splitter):

@@ -162,6 +162,31 @@ def test_a_sweep_over_what_has_no_effect_is_refused(composed, overrides, words):
             check_shared(cells)
 
 
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        (["algorithm=oneclassrf", "algorithm.max_features_tree=6"], "=6 is greater .* features, 5"),
+        (["algorithm=ocrfsampling", "algorithm.krsm=6"], "krsm=6 is more than the 5 features"),
+        (["algorithm=oneclassrf", "algorithm.max_features_tree=5"], None),
+    ],
+)
+def test_more_features_than_some_data_have_are_refused_before_a_run(composed, overrides, words):
+    cells = composed("-m", "dataset=pima,wilt,ionosphere", *overrides)
+    if words is None:
+        check_inputs(cells)
+        return
+    with pytest.raises(UsageError, match=rf"^algorithm {cells[0].algorithm}\(.*: wilt: .*{words}"):
+        check_inputs(cells)
+
+
+def test_more_features_than_own_data_have_are_refused_before_a_run(make_cell, tmp_path):
+    rows = "".join(f"{i},{i % 7},{'odd' if i < 5 else 'even'}\n" for i in range(40))
+    cell = with_data(make_cell("ocrf.OneClassRF"), path=table(tmp_path, "a,b,label\n" + rows))
+    cell.config["algorithm"]["max_features_tree"] = 3
+    with pytest.raises(UsageError, match=r"^algorithm oneclassrf\(.*number of features, 2"):
+        check_inputs([replace(cell, variant="max_features_tree=3", algorithm="oneclassrf")])
+
+
 @pytest.mark.parametrize("size", [0.01, 0.95])
 def test_data_that_leave_no_split_are_refused_once(make_cell, tmp_path, size):
     rows = "".join(f"{i},{'odd' if i < 2 else 'even'}\n" for i in range(40))
