@@ -36,7 +36,7 @@ def plot_contributions(
     forest : OneClassRF
         Fitted, with `OneClassRF.feature_contributions`.
     row : array-like of shape (n_features,) or (1, n_features)
-        A data frame of one row, if the forest was fitted on one.
+        If the forest was fitted on a data frame, a row of one, as a frame or a series.
     ax : matplotlib Axes, optional
         Default: those of a new figure.
     max_display : int, default=10
@@ -73,6 +73,8 @@ def plot_contributions(
     """
     if max_display < 1:
         raise ValueError(f"max_display must be at least 1, got {max_display}.")
+    if hasattr(row, "to_frame") and hasattr(forest, "feature_names_in_"):
+        row = row.to_frame().T  # a row of a data frame has the names of its features
     X = row if np.ndim(row) == 2 else np.reshape(row, (1, -1))
     if len(X) != 1:
         raise ValueError(f"plot_contributions draws one row, got {len(X)}.")

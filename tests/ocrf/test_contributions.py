@@ -212,6 +212,18 @@ def test_a_plot_shows_the_contributions_of_a_row(X, axes):
     assert axes.yaxis_inverted()
 
 
+def test_a_row_of_a_frame_is_held_to_the_names_of_the_features(X, axes):
+    frame = pd.DataFrame(X, columns=list("abc"))
+    forest = OneClassRF(n_estimators=10, random_state=0).fit(frame)
+    (expected,) = forest.feature_contributions(frame.iloc[[7]])
+    bars = plot_contributions(forest, frame.iloc[7], ax=axes)
+    assert {bar.get_width() for bar in bars} == set(expected)
+    with pytest.raises(ValueError, match="same order as they were in fit"):
+        plot_contributions(forest, frame.iloc[7][["b", "a", "c"]], ax=axes)
+    unnamed = OneClassRF(n_estimators=10, random_state=0).fit(X)
+    assert len(plot_contributions(unnamed, frame.iloc[7], ax=axes)) == 3
+
+
 def test_a_plot_sums_the_smaller_contributions(axes):
     X = np.random.default_rng(0).normal(size=(200, 6))
     forest = OneClassRF(n_estimators=10, random_state=0).fit(X)
