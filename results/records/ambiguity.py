@@ -94,8 +94,9 @@ def tell_apart(
 
     Where the experiments of a cell, or the cells of a table, whatever their seeds and splits, were
     configured differently, the configuration that its file has keeps the plain name, else the one
-    that most cells have; the others become for example ``paper(cap.drawn=once)``. What still
-    collides after that is the same experiment; the last row is kept.
+    that most cells have, of as many the latest; the others become for example
+    ``paper(cap.drawn=once)``. What still collides after that is the same experiment; the last row
+    is kept.
 
     Parameters
     ----------
@@ -268,8 +269,10 @@ def _renamed(
     preferred = {
         suffix for text, suffix in zip(rows[column], suffixes, strict=True) if text in filed
     }
-    usual = min(
-        preferred or n_cells, key=lambda suffix: (-n_cells[suffix], -n_rows[suffix], suffix)
+    latest = rows["started"].groupby(told["suffix"]).max().to_dict()
+    usual = max(
+        sorted(preferred or set(suffixes)),
+        key=lambda suffix: (n_cells[suffix], n_rows[suffix], latest[suffix]),
     )
     return [
         old if suffix == usual else f"{old}({suffix})"

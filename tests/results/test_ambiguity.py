@@ -1,5 +1,6 @@
 """Experiments of the same names but different options are never averaged together."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -67,6 +68,21 @@ def test_an_algorithm_whose_own_file_changed_is_listed_apart():
         for s in range(count)
     ]
     assert sorted(set(from_records(both).frame["label"])) == ["iforest", "iforest(n_estimators=50)"]
+
+
+@pytest.mark.parametrize("latest", [5, 7])
+def test_of_two_versions_of_a_file_run_alike_the_latest_keeps_the_name(latest):
+    both = [
+        make_record(
+            "wilt",
+            "mine",
+            config={"algorithm": {"k": k}},
+            provenance={"started": f"2026-01-0{1 + (k == latest)}T00:00:00+00:00"},
+        )
+        for k in (5, 7)
+    ]
+    frame = from_records(both).frame.set_index("label")
+    assert json.loads(frame.loc["mine", "config_algorithm"]) == {"k": latest}
 
 
 def test_an_override_for_one_algorithm_only_is_listed_apart():
