@@ -118,13 +118,17 @@ def changes(frame: pd.DataFrame, publication: Publication) -> pd.Series:
     Returns
     -------
     Series of str
-        Empty where nothing was changed, or the protocol is not the publication's.
+        Empty where nothing was changed, or the publication has no such protocol, data set or, as to
+        what was changed in an algorithm, no such algorithm.
     """
     made_with = {run.protocol for run in publication.description.settings.values()}
+    # Nothing is printed of other data sets and algorithms, whatever bears their names.
+    here = frame["protocol"].isin(made_with) & frame["dataset"].isin(publication.datasets.values())
+    printed = frame["algorithm"].isin({name.partition("(")[0] for name in publication.algorithms})
     found = pd.Series("", index=frame.index, dtype=object)
     for group, word in _WORDS.items():
         column = "label" if group == "algorithm" else group
-        rows = frame[frame["protocol"].isin(made_with) & (found == "")]
+        rows = frame[here & (printed | (group != "algorithm")) & (found == "")]
         for (name, text), part in rows.groupby([column, f"config_{group}"], sort=False):
             if what := _change(group, str(name), str(text), publication.roots):
                 found[part.index] = (

@@ -235,6 +235,8 @@ FILED = {
     "metrics: [roc_auc]\n",
     "dataset/pima": "name: pima\ntarget: class\ndescription: words\n",
     "algorithm/knn5": "_target_: baselines.PyODDetector\nparams: {n: 5, steps: [[a, {k: 1}]]}\n",
+    "dataset/custom": "name: custom\ntarget: class\n",
+    "algorithm/lof": "n: 5\n",
     "algorithm/orca": "_target_: baselines.Orca\nsearch: scan\n",
 }
 
@@ -246,22 +248,23 @@ def filed(publish, tmp_path):
         file = tmp_path / f"{name}.yaml"
         file.parent.mkdir(exist_ok=True)
         file.write_text(text)
-    return replace(publish({"pima": ["50.0"] * 4}), roots=(tmp_path,))
+    beside = {"A": "knn5", "B": "orca", "C": "unfiled"}
+    return replace(publish({"pima": ["50.0"] * 4}, algorithms=beside), roots=(tmp_path,))
 
 
-def made(algorithm="knn5", variant="", protocol=(), dataset=(), parameters=(), **changes):
+def made(
+    algorithm="knn5", variant="", name="pima", protocol=(), dataset=(), parameters=(), **changes
+):
     """Return a record made as the files of `filed` say, but for what is given."""
     own = {"_target_": "baselines.PyODDetector", "params": {"n": 5, "steps": [["a", {"k": 1}]]}}
     config = {
         "protocol": {"name": "clean", "cut": {"kind": "random", "train_size": 0.5}, "scaling": 1}
         | {"metrics": ["best_f1"]}
         | dict(protocol),
-        "dataset": {"name": "pima", "target": "class", "description": "others"} | dict(dataset),
+        "dataset": {"name": name, "target": "class", "description": "others"} | dict(dataset),
         "algorithm": own | dict(parameters),
     }
-    return make_record(
-        "pima", algorithm, protocol="clean", variant=variant, config=config, **changes
-    )
+    return make_record(name, algorithm, protocol="clean", variant=variant, config=config, **changes)
 
 
 @pytest.mark.parametrize(
@@ -307,9 +310,20 @@ def test_what_is_not_as_its_file_says_is_not_compared(filed, changes, words):
         ),
         made("orca", parameters={"_target_": "baselines.Orca", "search": "boxes", "params": None}),
         made("unfiled", parameters={"n": 3}),
+        made("lof", parameters={"n": 3}),
+        made(name="custom", dataset={"target": "x"}),
         make_record("pima", protocol="clean", config={"protocol": {"name": "clean"}}),
     ],
-    ids=["as filed", "variant", "variant in a list", "faster", "no file", "does not say"],
+    ids=[
+        "as filed",
+        "variant",
+        "variant in a list",
+        "faster",
+        "no file",
+        "no column",
+        "no data set",
+        "does not say",
+    ],
 )
 def test_what_is_as_its_file_says_is_compared(filed, record):
     frame = from_records([record]).frame
