@@ -8,10 +8,10 @@ from ._boxes import enter_box, find_root_box, forget_constants, log_ratio, root_
 from ._criterion import n_hidden_outliers, proxy_decrease
 from ._features import find_searched, first_drawn
 from ._growing import TreeParameters, WorkSpace
-from ._partitioner import MOST_MARKED, copy_points, partition_orders, sort_root
+from ._partitioner import copy_points, partition_orders, sort_root
 from ._sampling import STREAM_NODES, derive, draw_features, draw_gamma, draw_samples
 from ._sorting import RankedData
-from ._splitter import Sorted, best_split
+from ._splitter import Sorted, best_split, threshold_above
 from ._traversal import MISSING_RIGHT, SHIFT
 from ._tree import Nodes
 from ._weighted import (
@@ -139,7 +139,7 @@ def _grow_tree(
                 if n_tied > 1 and not are_drawn:
                     at = first_drawn(features, key, search.tied, n_tied)
                 slot, n_below = search.tied[at, 0], search.tied[at, 1]
-                threshold = search.tied_thresholds[at]
+                threshold = threshold_above(at_hand, slot, n_below)
         if slot < 0:
             continue
         best = features.of_slot[slot]
@@ -161,10 +161,7 @@ def _grow_tree(
         elif depth + 1 < max_depth:
             # The children may be split in turn: hand them their points, in order.
             node_orders = points.orders, buffer, start, end, best, n_left, features.constant
-            if m > MOST_MARKED:
-                partition_orders(*node_orders, points.marked, work.bitmap)
-            else:
-                partition_orders(*node_orders, points.marked, None)
+            partition_orders(*node_orders, points.marked, work.bitmap)
 
         box.path[depth, 0], box.path_bounds[depth, 0] = best, threshold
         importances[columns[best]] += proxy_decrease(criterion, gain, n, n_outliers) / total

@@ -10,7 +10,7 @@ from ._boxes import Box
 from ._features import Features
 from ._partitioner import Points, sorts_node_by_node
 from ._sorting import N_COUNTS, RankedData, SortSpace
-from ._splitter import Search, longest_search, most_runs
+from ._splitter import Search, most_runs, most_together
 from ._workspace import scratch, scratch_together
 
 # Pending nodes of a depth-first walk that takes the smaller child first: at most log2 of the
@@ -130,10 +130,13 @@ def new_work_space(data: RankedData, parameters: TreeParameters, is_weighted: bo
         stack=Stack(**_arrays(nodes=((MAX_PENDING, 5), np.intp), keys=(MAX_PENDING, np.uint64))),
         search=Search(
             **_arrays(
-                run=((2, longest_search(m)), np.float64),
+                edges=(most_runs(m) + 1, np.float64),
                 bounds=((n_slots, most_runs(m)), np.float64),
+                slots=(most_together(m), np.intp),
+                n_left=(most_together(m), np.float64),
+                shares=(most_together(m), np.float64),
+                gains=(most_together(m), np.float64),
                 tied=((n_slots, 2), np.intp),
-                tied_thresholds=(n_slots, np.float64),
             )
         ),
         **_arrays(slot_lower=(n_slots, np.float64), slot_upper=(n_slots, np.float64)),

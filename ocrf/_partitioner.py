@@ -31,13 +31,12 @@ _FEATURES_PER_SEARCHED = 8
 _FEW_POINTS = 32
 
 # The marks of more points than these are bits; of fewer, bytes take less time.
-MOST_MARKED = 2**18
+_MOST_MARKED = 2**18
 
 # Rows of the training data that fit the cache while a tree's features are read from them.
 _GATHER_ROWS = 1024
 
-_ONE = np.uintp(1)
-_ZERO, _BIT, _SIX, _LOW_6 = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(63)
+_BIT, _SIX, _LOW_6 = np.uint64(1), np.uint64(6), np.uint64(63)
 
 
 class Points(NamedTuple):
@@ -182,56 +181,60 @@ def sort_members(
     return True
 
 
-@inner_kernel
+@inner_kernel(forceinline=True)
 def copy_points(source: np.ndarray, target: np.ndarray) -> None:
     """Copy points from one array to another; an assignment of slices would allocate a buffer."""
     for i in range(source.shape[0]):
         target[i] = source[i]
 
 
-@inner_kernel
-def _mark(order: np.ndarray, mark: int, marked: np.ndarray, bitmap: np.ndarray | None) -> None:
-    """Set the marks of points, in the bitmap if there is one."""
+@inner_kernel(forceinline=True)
+def _mark(order: np.ndarray, mark: int, marked: np.ndarray) -> None:
+    """Set the marks of points."""
     for i in range(order.shape[0]):
-        if bitmap is not None:
-            point = np.uint64(order[i])
-            bit = _BIT << (point & _LOW_6)
-            bitmap[point >> _SIX] = bitmap[point >> _SIX] & ~bit | (bit if mark else _ZERO)
-        else:
-            marked[order[i]] = mark
+        marked[order[i]] = mark
 
 
-@inner_kernel
+@inner_kernel(forceinline=True)
+def _flip_bits(order: np.ndarray, bitmap: np.ndarray) -> None:
+    """Set the bits of points that are not set, and clear the others."""
+    for i in range(order.shape[0]):
+        point = np.uint64(order[i])
+        bitmap[point >> _SIX] ^= _BIT << (point & _LOW_6)
+
+
+@inner_kernel(forceinline=True)
 def partition_by_marks(
-    orders: np.ndarray,
-    buffer: int,
-    feature: int,
-    start: int,
-    end: int,
-    to_marked: int,
-    to_others: int,
-    marked: np.ndarray,
-    bitmap: np.ndarray | None,
+    source: np.ndarray, target: np.ndarray, to_marked: int, to_others: int, marked: np.ndarray
 ) -> None:
     """Write the marked points from ``to_marked`` on and the others from ``to_others`` on.
 
-    No branch depends on the data: the processor cannot predict the side of a point.
+    No branch depends on the data: the processor cannot predict the side of a point. One place is
+    counted, and the other follows from it, because two sums would wait for each other.
     """
-    source, target = orders[buffer, feature, start:end], orders[1 - buffer, feature, start:end]
-    next_marked, next_other = np.uintp(to_marked), np.uintp(to_others)
-    for i in range(source.shape[0]):
+    next_marked, both = np.uintp(to_marked), np.uintp(to_marked + to_others)
+    for i in range(np.uintp(source.shape[0])):
         point = source[i]
-        if bitmap is not None:
-            word, place = np.uint64(point) >> _SIX, np.uint64(point) & _LOW_6
-            is_marked = np.uintp((bitmap[word] >> place) & _BIT)
-        else:
-            is_marked = np.uintp(marked[point])
-        target[next_marked if is_marked else next_other] = point
+        is_marked = np.uintp(marked[point])
+        target[next_marked if is_marked else both + np.uintp(i) - next_marked] = point
         next_marked += is_marked
-        next_other += _ONE - is_marked
 
 
-@inner_kernel
+@inner_kernel(forceinline=True)
+def _partition_by_bits(
+    source: np.ndarray, target: np.ndarray, to_marked: int, to_others: int, bitmap: np.ndarray
+) -> None:
+    """Partition as `partition_by_marks` does, where marks are bits."""
+    next_marked, both = np.uintp(to_marked), np.uintp(to_marked + to_others)
+    for i in range(np.uintp(source.shape[0])):
+        point = source[i]
+        word, place = np.uint64(point) >> _SIX, np.uint64(point) & _LOW_6
+        is_marked = np.uintp((bitmap[word] >> place) & _BIT)
+        target[next_marked if is_marked else both + np.uintp(i) - next_marked] = point
+        next_marked += is_marked
+
+
+@inner_kernel(forceinline=True)
 def partition_orders(
     orders: np.ndarray,
     buffer: int,
@@ -241,7 +244,7 @@ def partition_orders(
     n_left: int,
     constant: np.ndarray,
     marked: np.ndarray,
-    bitmap: np.ndarray | None,
+    bitmap: np.ndarray,
 ) -> None:
     """Put the points that go left in front of the others, in the order of every feature.
 
@@ -256,8 +259,9 @@ def partition_orders(
         Features whose order is not read below this node.
     marked : uint8 array of shape (m,)
         Work space, zero before and after.
-    bitmap : uint64 array, or None
-        The same with a bit per point: it stays in the cache where ``marked`` would not.
+    bitmap : uint64 array
+        The same with a bit per point: of many points it stays in the cache where ``marked`` would
+        not.
     """
     n = end - start
     middle = start + n_left
@@ -265,11 +269,22 @@ def partition_orders(
     mark_left = 2 * n_left <= n
     a, b = (start, middle) if mark_left else (middle, end)
     to_marked, to_others = (0, n_left) if mark_left else (n_left, 0)
-    smaller = orders[buffer, best, a:b]
-    _mark(smaller, np.uint8(1), marked, bitmap)
+    smaller, in_bits = orders[buffer, best, a:b], marked.shape[0] > _MOST_MARKED
+    if in_bits:
+        _flip_bits(smaller, bitmap)
+    else:
+        _mark(smaller, np.uint8(1), marked)
     for j in range(constant.shape[0]):
+        if constant[j]:
+            continue
+        source, target = orders[buffer, j, start:end], orders[1 - buffer, j, start:end]
         if j == best:
-            copy_points(orders[buffer, j, start:end], orders[1 - buffer, j, start:end])
-        elif not constant[j]:
-            partition_by_marks(orders, buffer, j, start, end, to_marked, to_others, marked, bitmap)
-    _mark(smaller, np.uint8(0), marked, bitmap)
+            copy_points(source, target)
+        elif in_bits:
+            _partition_by_bits(source, target, to_marked, to_others, bitmap)
+        else:
+            partition_by_marks(source, target, to_marked, to_others, marked)
+    if in_bits:
+        _flip_bits(smaller, bitmap)
+    else:
+        _mark(smaller, np.uint8(0), marked)

@@ -318,4 +318,6 @@ def rank_columns(
     )
     if weights is None:
         weights = read_only(np.empty(0))
+    # Trees prepare for orders (`sort_root`), which takes time.
+    keeps_orders = keeps_orders and bool((results[2] > n_distinct).any())
     return RankedData(X, *results, weights, keeps_orders)

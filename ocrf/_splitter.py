@@ -24,8 +24,8 @@ _SEARCH_BY_RUNS = 64
 # many: there, fetching the values at the runs' ends costs more than searching a few longer runs.
 _RUN, _LONGER, _LARGE, _LARGER = 16, 4, 4096, 16
 
-# In the place of the gain of a threshold between equal values: below all that is to be beaten.
-_NO_THRESHOLD = -2.0
+# Thresholds are tried when so many are waiting: what is known of them fits the cache.
+_TOGETHER = 128
 
 # A run is skipped if its bound is smaller by more than rounding can explain.
 _ROUNDING = 1.0 + 1e-6
@@ -50,12 +50,17 @@ class Sorted(NamedTuple):
 class Search(NamedTuple):
     """Work space of a search."""
 
-    run: np.ndarray  # float64, (2, longest_search(m)): values of a run, and their gains
+    edges: np.ndarray  # float64, (most_runs(m) + 1,): the values at the runs' ends
     bounds: np.ndarray  # float64, (n_slots, most_runs(m)): the bound of each run
+    # Thresholds that are tried together, (most_together(m),): the slots of their features (intp),
+    # and as float64 the points and the shares of the volume to the left, and the gains.
+    slots: np.ndarray
+    n_left: np.ndarray
+    shares: np.ndarray
+    gains: np.ndarray
     # Of features whose best splits gain the same: intp, (n_slots, 2): their slots, and the points
     # that go left.
     tied: np.ndarray
-    tied_thresholds: np.ndarray  # float64, (n_slots,)
 
 
 @kernel(inline="always")
@@ -64,6 +69,13 @@ def midpoint(low: float, high: float) -> float:
     threshold = 0.5 * low + 0.5 * high
     # Between neighbouring floats there is no midpoint; `x < threshold` must still send low left.
     return threshold if threshold > low else high
+
+
+@kernel(inline="always")
+def threshold_above(node: Sorted, slot: int, n_left: int) -> float:
+    """Return the threshold that sends a node's first ``n_left`` points left."""
+    order, at = node.orders[node.buffer, slot], node.start + n_left
+    return midpoint(node.values[slot, order[at - 1]], node.values[slot, order[at]])
 
 
 @kernel(inline="always")
@@ -93,12 +105,12 @@ def most_runs(m: int) -> int:
     return max(most, (m - 2) // length + 1)
 
 
-def longest_search(m: int) -> int:
-    """Return how many values the search of a node of at most m points compares together."""
-    return max(most_runs(m), _run_length.py_func(m), _SEARCH_BY_RUNS) + 1
+def most_together(m: int) -> int:
+    """Return how many thresholds of nodes of at most m points are tried together."""
+    return _TOGETHER + max(_run_length.py_func(m), _SEARCH_BY_RUNS)
 
 
-@inner_kernel
+@inner_kernel(forceinline=True)
 def _bound_runs(criterion: int, node: Sorted, slot: int, search: Search) -> tuple[float, int]:
     """Bound from above what each run of thresholds can gain; -1 where it has none.
 
@@ -111,7 +123,7 @@ def _bound_runs(criterion: int, node: Sorted, slot: int, search: Search) -> tupl
         The largest bound and the first run that has it.
     """
     order = node.orders[node.buffer, slot, node.start : node.end]
-    column, edges, bounds = node.values[slot], search.run[0], search.bounds[slot]
+    column, edges, bounds = node.values[slot], search.edges, search.bounds[slot]
     n = order.shape[0]
     runs, length = _n_runs(n), _run_length(n)
     for run in range(runs):
@@ -145,80 +157,93 @@ def _bound_runs(criterion: int, node: Sorted, slot: int, search: Search) -> tupl
     return largest, at
 
 
-@inner_kernel
-def _search_run(
-    criterion: int, node: Sorted, slot: int, first: int, last: int, best: float, search: Search
-) -> tuple[float, float, int]:
-    """Try the thresholds below the points ``first`` ... ``last`` - 1 of a node, in ascending order.
+@inner_kernel(forceinline=True)
+def _add_run(
+    node: Sorted, slot: int, first: int, last: int, n_added: int, search: Search
+) -> np.intp:
+    """Add the thresholds below the points ``first`` ... ``last`` - 1 of a node to those to try.
+
+    No branch depends on the data, as in `_partitioner`: a threshold between equal values is written
+    too, and the next one takes its place.
 
     Parameters
     ----------
-    criterion : {GINI, ENTROPY}
     node : Sorted
     slot : int
         The slot of the feature.
     first, last : int
         Places in the node's order, 1 <= first <= last <= n.
-    best : float
-        Gain to be reached.
+    n_added : int
+        Thresholds added before.
     search : Search
 
     Returns
     -------
-    gain, threshold, n_left
-        The first threshold of maximal gain; ``n_left`` is 0 if none reaches ``best``.
+    n_added : int
     """
     run = node.orders[node.buffer, slot, node.start + first - 1 : node.start + last]
-    column, values, gains = node.values[slot], search.run[0], search.run[1]
-    for i in range(run.shape[0]):
-        values[i] = column[run[i]]
-    k = run.shape[0] - 1
-    lower, per_unit = node.lower[slot], 1.0 / (node.upper[slot] - node.lower[slot])
+    column, lower = node.values[slot], node.lower[slot]
+    per_unit = 1.0 / (node.upper[slot] - lower)
+    slots, n_left, shares, k = search.slots, search.n_left, search.shares, np.uintp(n_added)
+    low = column[run[0]]
+    for i in range(1, run.shape[0]):
+        high = column[run[i]]
+        slots[k], n_left[k] = slot, np.float64(first - 1 + i)
+        shares[k] = (midpoint(low, high) - lower) * per_unit
+        k += np.uintp(high > low)
+        low = high
+    return np.intp(k)
+
+
+@inner_kernel(forceinline=True)
+def _try_added(
+    criterion: int, node: Sorted, n_added: int, gain: float, n_tied: np.intp, search: Search
+) -> tuple[float, np.intp]:
+    """Note the added thresholds of maximal gain, one per feature, if none before gains more.
+
+    Parameters
+    ----------
+    criterion : {GINI, ENTROPY}
+    node : Sorted
+    n_added : int
+    gain : float
+        Gain to be reached.
+    n_tied : int
+        Splits noted before, which have that gain.
+    search : Search
+
+    Returns
+    -------
+    gain, n_tied
+        As before, or those of the thresholds noted.
+    """
+    slots, n_left, shares, gains = search.slots, search.n_left, search.shares, search.gains
     n, n_outliers = np.float64(node.end - node.start), node.n_outliers
-    # Loops over contiguous arrays, the first without a branch: the compiler makes vectors of it.
+    # Loops over contiguous arrays, without a branch: the compiler makes vectors of the first.
     if criterion == GINI:
-        for i in range(k):
-            low, high = values[i], values[i + 1]
-            share = (midpoint(low, high) - lower) * per_unit
-            gain = gini_gain(np.float64(first + i), n, share, n_outliers)
-            gains[i] = gain if high > low else _NO_THRESHOLD
+        for i in range(n_added):
+            gains[i] = gini_gain(n_left[i], n, shares[i], n_outliers)
     elif criterion == ENTROPY:
-        for i in range(k):
-            low, high = values[i], values[i + 1]
-            gains[i] = _NO_THRESHOLD
-            if high > low:
-                share = (midpoint(low, high) - lower) * per_unit
-                gains[i] = entropy_gain(np.float64(first + i), n, share, n_outliers)
+        for i in range(n_added):
+            gains[i] = entropy_gain(n_left[i], n, shares[i], n_outliers)
     else:
         raise ValueError("unknown criterion")
-    at = -1
-    for i in range(k):
-        if gains[i] >= best and (at < 0 or gains[i] > best):
-            best, at = gains[i], i
-    if at < 0:
-        return best, 0.0, 0
-    return best, midpoint(values[at], values[at + 1]), first + at
+    tied = search.tied
+    for i in range(n_added):
+        if gains[i] >= gain:
+            if gains[i] > gain:
+                gain, n_tied = gains[i], np.intp(0)
+            # Of a feature's splits that gain the same, the first one counts.
+            if n_tied == 0 or tied[n_tied - 1, 0] != slots[i]:
+                tied[n_tied, 0], tied[n_tied, 1] = slots[i], np.intp(n_left[i])
+                n_tied += 1
+    return gain, n_tied
 
 
-@kernel(inline="always")
-def _note_split(
-    search: Search, slot: int, found: float, threshold: float, n_left: int, gain: float, n_tied: int
-) -> tuple[float, int]:
-    """Note a split that gains no less than those before; return its gain and how many tie."""
-    if found > gain:
-        n_tied = 0
-    # Of a feature's splits that gain the same, the first one counts.
-    if n_tied == 0 or search.tied[n_tied - 1, 0] != slot:
-        search.tied[n_tied, 0], search.tied[n_tied, 1] = slot, n_left
-        search.tied_thresholds[n_tied] = threshold
-        n_tied += 1
-    return found, n_tied
-
-
-@inner_kernel
+@inner_kernel(forceinline=True)
 def best_split(
     criterion: int, node: Sorted, searched: np.ndarray, n_searched: int, search: Search
-) -> tuple[int, float]:
+) -> tuple[np.intp, float]:
     """Find the splits of maximal gain of a node, one per feature.
 
     Parameters
@@ -239,37 +264,31 @@ def best_split(
         How many splits have the maximal gain; 0 if there is none.
     """
     n = node.end - node.start
-    gain, n_tied = -1.0, 0
-    if n < _SEARCH_BY_RUNS:
+    is_small = n < _SEARCH_BY_RUNS
+    length, n_runs = (n, 1) if is_small else (_run_length(n), _n_runs(n))
+    gain, n_tied, n_added = -1.0, np.intp(0), np.intp(0)
+    if not is_small:
+        largest, promising, promising_run = -1.0, np.intp(-1), 0
         for k in range(n_searched):
-            slot = searched[k]
-            found, cut, count = _search_run(criterion, node, slot, np.intp(1), n, gain, search)
-            if count > 0:
-                gain, n_tied = _note_split(search, slot, found, cut, count, gain, n_tied)
-        return n_tied, gain
-
-    largest, promising, promising_run = -1.0, np.intp(-1), 0
-    for k in range(n_searched):
-        bound, run = _bound_runs(criterion, node, searched[k], search)
-        if bound > largest:
-            largest, promising, promising_run = bound, searched[k], run
-    if promising < 0:
-        return n_tied, gain
-    # The gain of the most promising run is a mark that the bounds of most other runs do not reach.
-    length = _run_length(n)
-    first = 1 + promising_run * length
-    mark, _, _ = _search_run(
-        criterion, node, promising, first, min(first + length, n), gain, search
-    )
+            bound, run = _bound_runs(criterion, node, searched[k], search)
+            if bound > largest:
+                largest, promising, promising_run = bound, searched[k], run
+        if promising < 0:
+            return n_tied, gain
+        # The gain of the most promising run is a mark that the bounds of most other runs do not
+        # reach.
+        first = 1 + promising_run * length
+        n_added = _add_run(node, promising, first, min(first + length, n), n_added, search)
+        gain, _ = _try_added(criterion, node, n_added, gain, n_tied, search)
+        n_added = np.intp(0)
     for k in range(n_searched):
         slot = searched[k]
-        for run in range(_n_runs(n)):
-            if search.bounds[slot, run] >= mark:
+        for run in range(n_runs):
+            if is_small or search.bounds[slot, run] >= gain:
                 first = 1 + run * length
-                found, cut, count = _search_run(
-                    criterion, node, slot, first, min(first + length, n), gain, search
-                )
-                if count > 0:
-                    gain, n_tied = _note_split(search, slot, found, cut, count, gain, n_tied)
-                    mark = max(mark, gain)
+                n_added = _add_run(node, slot, first, min(first + length, n), n_added, search)
+                if n_added >= _TOGETHER:
+                    gain, n_tied = _try_added(criterion, node, n_added, gain, n_tied, search)
+                    n_added = np.intp(0)
+    gain, n_tied = _try_added(criterion, node, n_added, gain, n_tied, search)
     return n_tied, gain

@@ -67,7 +67,7 @@ def block_rows(n_features: int) -> int:
     return min(max(_BLOCK_BYTES // row_bytes, few), _MOST_ROWS)
 
 
-@inner_kernel
+@inner_kernel(forceinline=True)
 def partition_by_value(
     rows: np.ndarray, column: np.ndarray, threshold: float, result: np.ndarray
 ) -> np.intp:

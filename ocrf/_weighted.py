@@ -189,8 +189,9 @@ def distribute_marked(
     else:
         for j in range(constant.shape[0]):
             if not constant[j]:
-                at_hand = node.orders, node.buffer, j, node.start, node.end
-                partition_by_marks(*at_hand, np.intp(0), n_left, marked, None)
+                here, there = node.orders[node.buffer, j], node.orders[1 - node.buffer, j]
+                source, target = here[node.start : node.end], there[node.start : node.end]
+                partition_by_marks(source, target, np.intp(0), n_left, marked)
     for i in range(order.shape[0]):
         marked[order[i]] = 0
     return n_left, left, right

@@ -76,6 +76,10 @@ def inner_kernel(function: Callable | None = None, **options: Any) -> Any:
     It has no entry for Python, so that a call from there ends the process; ``py_func`` is the plain
     function. What unpacks the arguments of such a call, and a place of its own in the cache, take a
     sixth of the time of compiling a forest.
+
+    Whether the machine's code becomes part of the caller's, too, the compiler chooses by its size.
+    What nodes call is given ``forceinline=True``: their arguments are many, since every array is
+    seven, and handing them over would take as long as the work of a small node.
     """
     return njit(function, no_cpython_wrapper=True, **_PLAIN, **options)
 
