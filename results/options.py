@@ -21,7 +21,11 @@ def names(text: str) -> tuple[str, ...]:
     >>> names("lof,iforest(max_samples=64,n_estimators=10)")
     ('lof', 'iforest(max_samples=64,n_estimators=10)')
     """
-    return tuple(part.strip() for part in re.split(r",(?![^(]*\))", text) if part.strip())
+    found = tuple(part.strip() for part in re.split(r",(?![^(]*\))", text) if part.strip())
+    if not found:
+        # As from a variable of the shell that is not set: it would choose everything.
+        raise argparse.ArgumentTypeError("names nothing")
+    return found
 
 
 def common_options() -> argparse.ArgumentParser:
@@ -57,7 +61,7 @@ def metrics_option(parser: argparse.ArgumentParser, default: str = "those of the
 
 def _metrics(text: str) -> tuple[str, ...]:
     try:
-        return check_metrics(names(text))
+        return check_metrics(dict.fromkeys(names(text)))
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 

@@ -107,7 +107,9 @@ def write_statistics(
         output.write(f"statistics/{section.name}.md", "\n".join(parts))
     cells = make_cells(experiments.frame)
     output.remarks += [*incomplete_remarks(cells), *unpaired_remarks(cells)]
-    if not found:
+    held = experiments.frame[list(metrics)].notna().any()
+    output.remarks += [f"no experiment holds {metric}" for metric in held.index[~held]]
+    if not found and held.all():
         output.remarks.append("no statistics: no protocol and setting has two algorithms or more")
 
 

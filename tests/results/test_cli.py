@@ -1,10 +1,12 @@
 """The commands end to end, on a store made from the published numbers."""
 
+import argparse
 import csv
 
 import pytest
 
 from results.cli import main
+from results.options import metrics_option
 from tests.results.support import make_record, write_fast
 
 
@@ -108,6 +110,17 @@ def test_an_unknown_metric_is_refused_with_the_known_ones(run, capsys):
     with pytest.raises(SystemExit, match="2"):
         run("tables", "--metrics", "auc")
     assert "unknown metric 'auc'; there are: roc_auc, average_precision" in capsys.readouterr().err
+    parser = argparse.ArgumentParser()
+    metrics_option(parser)
+    # Once, however often it is named: a table cannot tell two columns of one name apart.
+    assert parser.parse_args(["--metrics", "roc_auc,roc_auc"]).metrics == ("roc_auc",)
+
+
+@pytest.mark.parametrize("option", ["--dataset", "--seed", "--metrics"])
+def test_an_option_without_a_name_chooses_nothing_rather_than_everything(capsys, option):
+    with pytest.raises(SystemExit, match="2"):
+        main(["tables", option, " ,"])
+    assert f"argument {option}: names nothing" in capsys.readouterr().err
 
 
 def test_an_empty_store_says_how_to_fill_it(tmp_path, capsys):

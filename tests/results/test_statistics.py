@@ -201,6 +201,13 @@ def test_one_algorithm_alone_gives_a_remark(recorder):
     assert not recorder.output.written
 
 
+def test_a_metric_that_nothing_holds_is_named(recorder):
+    both = [make_record(), make_record(algorithm="lof")]
+    write_statistics(from_records(both), recorder.output, ("best_f1",))
+    assert "no experiment holds best_f1" in recorder.output.remarks
+    assert not any("two algorithms" in remark for remark in recorder.output.remarks)
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_all_signs_give_scipy_s_p_value(seed):
     rng = np.random.default_rng(seed)
