@@ -70,6 +70,8 @@ def forget(
     if not yes and not _agreed(len(chosen)):
         output.console.print("nothing was removed")
         return
+    # A run may have replaced some while somebody was asked.
+    chosen = [record for record in chosen if store.get(record.key) == record]
     for record in chosen:
         store.remove(record.key)
     no_longer_ask(paths[0], {record.key for record in chosen})

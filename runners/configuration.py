@@ -118,12 +118,12 @@ class CellFactory:
         except DataError as error:
             file = composed.file_of("dataset")
             raise UsageError(f"{file}: {error}" if is_own(file) else str(error)) from error
-        indices = None
+        indices = held = None
         if (pattern := resolved["protocol"].get("indices")) is not None:
             indices, held = self._indices(pattern, dataset)
             resolved["n_splits"] = _n_splits(n_splits, resolved["protocol"], held, dataset)
         cell = Cell(
-            *(algorithm, variant, resolved, content, self._code(resolved), indices),
+            *(algorithm, variant, resolved, content, self._code(resolved), indices, held),
             files=_own_files(composed),
         )
         _check_record(cell)

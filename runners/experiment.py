@@ -36,6 +36,8 @@ class Cell:
         same effect.
     indices : str or None
         Digest of the file of row numbers that the protocol names (`indices`), with the same effect.
+    splits : int or None
+        How many splits that file has, whatever the run was asked for.
     files : mapping of str to str
         The user's own YAML files, by group, for messages. Nothing else depends on them.
     """
@@ -46,6 +48,7 @@ class Cell:
     content: str | None = None
     code: str | None = None
     indices: str | None = None
+    splits: int | None = None
     files: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -283,7 +283,7 @@ def _record(
     if cell.code is not None:
         made["code"] = cell.code
     if cell.indices is not None:
-        made["indices"] = cell.indices
+        made |= {"indices": cell.indices, "splits": cell.splits}
     known = {field.name: getattr(result, field.name) for field in fields(result)}
     del known["scores"]
     known["curves"] = Curves(known["curves"])

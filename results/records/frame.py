@@ -112,6 +112,7 @@ _as_text = json.JSONEncoder(sort_keys=True, default=str).encode
 def _row(record: Record) -> dict[str, Any]:
     config = record.config
     protocol = config.get("protocol")
+    held = splits_of(protocol) if isinstance(protocol, dict) else None
     row: dict[str, Any] = {
         "key": record.key,
         "dataset": record.dataset,
@@ -131,7 +132,7 @@ def _row(record: Record) -> dict[str, Any]:
         "uses_labels": record.uses_labels,
         "reason": record.reason,
         "n_splits": config.get("n_splits"),
-        "protocol_splits": splits_of(protocol) if isinstance(protocol, dict) else None,
+        "protocol_splits": record.provenance.get("splits") if held is None else held,
         "timeout": record.limits.get("timeout"),
         "shown_metrics": tuple(protocol.get("metrics", ())) if isinstance(protocol, dict) else (),
         "content": record.provenance.get("content"),

@@ -135,6 +135,7 @@ class _Provenance(_Part):
     content: Text | None = None
     code: Text | None = None
     indices: Text | None = None
+    splits: Count | None = None
     versions: dict[str, Any] = {}
 
 

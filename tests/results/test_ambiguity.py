@@ -162,6 +162,10 @@ def test_a_file_of_splits_that_changed_leaves_nothing_of_its_earlier_version():
             provenance={"started": started} | ({"indices": indices} if indices else {}),
         )
 
+    few = replace(cut("a" * 64, "2026", 0), config={"n_splits": 1, "protocol": {"indices": "s"}})
+    few = replace(few, provenance=few.provenance | {"splits": 3})
+    [cell] = make_cells(from_records([few]).frame).to_dict("records")
+    assert (cell["n_expected"], cell["partial"]) == (3, True)
     old = [cut("a" * 64, "2026-01", split) for split in range(4)]
     new = [cut("b" * 64, "2026-06", split) for split in range(2)]
     experiments = from_records([*new, *old, cut(None, "2025", 0, "paper")])

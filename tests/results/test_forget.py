@@ -88,6 +88,21 @@ def test_forget_asks(folder, capsys, monkeypatch, answer, left):
     assert len(RecordStore(folder / "records")) == left
 
 
+def test_what_a_run_replaces_while_forget_asks_stays(folder, capsys, monkeypatch):
+    store = RecordStore(folder / "records")
+    first = next(record for record in store if record.status == "error")
+
+    def answer(_question):
+        store.put(make_record("pima", "mine", key=first.key, split=first.split))
+        return "y"
+
+    monkeypatch.setattr("results.forget.sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", answer)
+    _, out, _ = run(capsys, "forget", "--output", folder, "--status", "error")
+    assert "removed 1 records" in out
+    assert store.get(first.key).status == "ok"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -218,6 +218,8 @@ def test_the_file_of_row_numbers_belongs_to_the_key(composed, tmp_path, capsys):
     digest = hashlib.sha256((tmp_path / "pima.parquet").read_bytes()).hexdigest()
     assert after["pima"].indices == digest
     assert [after[name].n_splits for name in ("pima", "wilt")] == [1, 2]
+    [fewer] = (cell for cell in composed(*arguments, "n_splits=1") if cell.dataset == "wilt")
+    assert (fewer.n_splits, fewer.splits) == (1, 2)
     assert app.main([*arguments, "n_splits=2"]) == app.USAGE_ERROR
     assert "has 1 split of 'pima', and 2 are asked for" in capsys.readouterr().err
 
