@@ -119,7 +119,8 @@ def in_words(error: BaseException) -> str:
     if isinstance(error, MissingConfigException) and error.options:
         wanted = str(error.missing_cfg_file)
         words = f"Could not find {wanted!r}; there are {', '.join(error.options)}"
-        return words + _did_you_mean(wanted.rpartition("/")[2], error.options)
+        near = _did_you_mean(wanted.rpartition("/")[2], error.options)
+        return words + (near or "; hydra.searchpath=[file://FOLDER] adds options of your own")
     parts = [str(error)]
     cause = error.__cause__
     while cause is not None:

@@ -78,7 +78,7 @@ def published_options(parser: argparse.ArgumentParser, default: str | None = Non
     )
     parser.add_argument(
         "--searchpath",
-        type=Path,
+        type=lambda text: Path(text.removeprefix("file://")),
         action="append",
         default=[],
         metavar="FOLDER",

@@ -166,6 +166,7 @@ def _folder(name: str, searchpath: Sequence[Path]) -> Path:
     if not path.is_dir():
         raise FileNotFoundError(
             f"there is no publication and no folder {name!r}{hint(name, names)}"
+            + ("" if searchpath else "; --searchpath FOLDER adds those of your own")
         )
     if not (path / of_description.FILE_NAME).is_file():
         raise FileNotFoundError(f"the folder {path} holds no {of_description.FILE_NAME}")

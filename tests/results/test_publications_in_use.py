@@ -28,7 +28,7 @@ def test_a_publication_is_found_by_name_by_path_and_below_a_search_folder(tmp_pa
     assert load_publication(str(folder)).name == "nobody2020"
     assert {"goix2016"} < set(publication_names([tmp_path / "mine"]))
     with pytest.raises(
-        FileNotFoundError, match=r"no publication and no folder 'goix2106'.*goix2016"
+        FileNotFoundError, match=r"no publication and no folder 'goix2106'.*goix2016.*--searchpath"
     ):
         load_publication("goix2106")
     with pytest.raises(FileNotFoundError, match=r"holds no published\.yaml"):
@@ -109,7 +109,7 @@ def test_a_stranger_s_folder_end_to_end(tmp_path, capsys):
     ]
     write_fast(tmp_path / "records", records)
     where = ["--output", str(tmp_path), "--published", "nobody2020"]
-    where += ["--searchpath", str(tmp_path / "mine")]
+    where += ["--searchpath", f"file://{tmp_path / 'mine'}"]
     assert main(["compare", *where]) == 0
     out = capsys.readouterr().out
     assert "ROC: 2 of 3 published values with one here are reproduced (66.7 %)" in out
