@@ -82,9 +82,8 @@ def check_inputs(cells: Iterable[Cell]) -> None:
         if found.problem:
             where = [cell.files.get(group), name]
             raise UsageError(": ".join([*filter(None, where), found.problem]))
-        if not _was_read(cell):
-            for note in found.notes:
-                _DATASETS.warning(note, extra={"note": True})
+        for note in (*(() if _was_read(cell) else found.notes), *found.of_splits):
+            _DATASETS.warning(note, extra={"note": True})
 
 
 def _was_read(cell: Cell) -> bool:

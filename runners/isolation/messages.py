@@ -170,10 +170,13 @@ class Checked:
         What is wrong with what was tried; None if it may be run.
     notes : tuple of str
         What is suspicious about the data.
+    of_splits : tuple of str
+        What protocols do to them that a user may not expect.
     """
 
     problem: str | None = None
     notes: tuple[str, ...] = ()
+    of_splits: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

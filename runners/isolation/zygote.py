@@ -178,6 +178,7 @@ def _check(end: socket.socket, check: Check) -> None:
     from datasets.protocols import Splitter, check_splitter, protocol_from
 
     problem = None
+    of_splits: dict[str, None] = {}
     notes = _Notes()
     logging.getLogger("datasets").addHandler(notes)
     messages.send(end, Hello(os.getpid()))
@@ -192,6 +193,8 @@ def _check(end: socket.socket, check: Check) -> None:
             dataset = check_definition(check.data.dataset, check.data.data)
             for cut in check.cuts:
                 _try_splits(dataset, cut)
+                if text := _capped(dataset, cut):
+                    of_splits[text] = None
             for label, algorithm in check.on_data.items():
                 detector = detectors.build(algorithm, random_state=0)
                 detectors.check_width(detector, label, dataset.X.shape[1])
@@ -206,7 +209,8 @@ def _check(end: socket.socket, check: Check) -> None:
     except Exception as error:  # noqa: BLE001 (whatever a constructor raises)
         problem = f"{type(error).__name__}: {error}"
     problem = problem and " ".join(valid_text(problem).split())
-    messages.send(end, Checked(problem, tuple(map(valid_text, notes.texts))))
+    said, of_all = (tuple(map(valid_text, texts)) for texts in (notes.texts, of_splits))
+    messages.send(end, Checked(problem, said, of_all))
 
 
 def _try_splits(dataset: Dataset, cut: Cut) -> None:
@@ -226,6 +230,21 @@ def _try_splits(dataset: Dataset, cut: Cut) -> None:
             return
     raise DataError(
         f"protocol {cut.protocol['name']}, {cut.setting['name']}: no split can be made: {wrong}"
+    )
+
+
+def _capped(dataset: Dataset, cut: Cut) -> str:
+    """Say if a protocol leaves anomalies out; empty if it keeps all."""
+    from datasets.protocols import protocol_from
+
+    protocol = protocol_from(cut.protocol)
+    ratio, n_normal = protocol.cap.ratio, len(dataset.y) - dataset.n_anomalies
+    if ratio is None or dataset.n_anomalies <= ratio * n_normal:
+        return ""
+    return (
+        f"data set {dataset.name!r}: {dataset.n_anomalies} anomalies beside {n_normal} normal "
+        f"rows; protocol {protocol.name!r} keeps {ratio:g} for each of these, drawn at random "
+        "(protocol.cap.ratio=null keeps all)"
     )
 
 

@@ -250,7 +250,11 @@ def test_a_bundled_data_set_may_be_changed_on_purpose(composed, caplog):
         check_inputs(cells)
         assert caplog.messages == [], "said before it is known that the run begins"
         say_notes()
-    [columns, note] = caplog.messages
+    [columns, note, capped] = caplog.messages
+    assert capped == (
+        "data set 'pima': 500 anomalies beside 268 normal rows; protocol 'paper' keeps 0.1 for each "
+        "of these, drawn at random (protocol.cap.ratio=null keeps all)"
+    )
     assert "8 features: 'preg', " in columns
     assert "more anomalies (500) than normal points (268)" in note
 
@@ -270,7 +274,7 @@ def test_features_of_files_at_addresses_are_said_as_those_of_files_at_hand(
     """
     group = own_group("dataset/mine", textwrap.dedent(text))
     arguments = ["-m", group, "dataset=mine/a", "algorithm=iforest", f"data.home={tmp_path}"]
-    check_inputs(composed(*arguments))
+    check_inputs(composed(*arguments, "protocol.cap.ratio=0.5"))
     assert caplog.messages == [
         "data set 'mine_a': 1 feature: 'x'; left out: 'lot' (drop_columns), 'flat' (fewer than 2 "
         "distinct values); label 'label': anomalies: '1' (9); normal: '0' (18)"
