@@ -7,7 +7,7 @@ import functools
 import hashlib
 import inspect
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -258,12 +258,24 @@ def check_scores(scores: Any, n_test: int, detector: Any = None) -> NDArray[np.f
     ------
     DetectorError
         If there are too few or too many, one is not a finite number, or all are equal: such
-        scores rank nothing, and every metric of them would be an artefact.
+        scores rank nothing, and every metric of them would be an artefact. So would be one of
+        scores in another order than the points, or of numbers that are not what they show.
     """
     try:
-        values = np.asarray(scores, dtype=np.float64)
+        given = np.asarray(scores)
+        if given.dtype.kind not in "biufO":
+            raise TypeError(str(given.dtype))
+        values = given.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise DetectorError(f"scores are not numbers: {error}") from error
+    if np.ma.is_masked(scores):
+        raise DetectorError("scores are masked, and numbers below a mask are no scores")
+    index = getattr(scores, "index", None)
+    if isinstance(index, Iterable) and list(index) != list(range(n_test)):
+        raise DetectorError(
+            "scores are a Series whose index is not 0, 1, 2, ...: they may stand in another order "
+            "than the points"
+        )
     if values.shape != (n_test,):
         raise DetectorError(
             f"wrong number of scores: score_samples returned shape {values.shape}, "

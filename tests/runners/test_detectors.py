@@ -4,6 +4,7 @@ import hashlib
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ocrf import OneClassRF
@@ -134,7 +135,7 @@ def test_only_a_tag_asks_for_labels():
     assert not asks_for_labels(object())
 
 
-@pytest.mark.parametrize("scores", [[1, 2, 3], np.array([1, 2, 3], dtype=np.float32)])
+@pytest.mark.parametrize("scores", [[1, 2, 3], np.float32([1, 2, 3]), pd.Series([1, 2, 3])])
 def test_scores_become_float64(scores):
     assert check_scores(scores, 3).dtype == np.float64
 
@@ -148,6 +149,9 @@ def test_scores_become_float64(scores):
         ([1.0, np.nan, np.inf], "1 NaN, 1 infinite of 3"),
         ([2.0, 2.0, 2.0], r"all 3 scores are equal \(2\)"),
         (["a", "b", "c"], "not numbers"),
+        (np.array([1 + 2j, 2, 3]), "not numbers: complex128"),
+        (np.ma.masked_array([1.0, 2.0, 3.0], [False, True, False]), "masked"),
+        (pd.Series([1.0, 2.0, 3.0]).sort_values(ascending=False), "index is not 0, 1, 2"),
     ],
 )
 def test_what_are_no_scores_is_named(scores, message):
