@@ -76,11 +76,13 @@ def content_digest(definition: Mapping[str, Any]) -> str | None:
 def _of_sources(definition: Mapping[str, Any], parsed: Definition) -> str | None:
     """Digest what a table is held to, or else its sources, which are no part of a key themselves.
 
-    The project's own sources serve one table, and the id of a key `openml` is part of the key.
+    The project's own table is one, whichever of its sources serves it, and the id of a key `openml`
+    is part of the key.
     """
-    sources = definition.get("sources")
-    if sources is None or sources == (shipped(parsed.name) or {}).get("sources"):
+    sources, ours = definition.get("sources"), shipped(parsed.name) or {}
+    if sources is None or sources == ours.get("sources"):
         return None
     if parsed.expected is not None and parsed.expected.digest:
-        return parsed.expected.digest
+        digest = parsed.expected.digest
+        return None if digest == (ours.get("expected") or {}).get("digest") else digest
     return hashlib.sha256(json.dumps(sources, sort_keys=True).encode()).hexdigest()

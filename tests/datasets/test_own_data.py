@@ -331,4 +331,5 @@ def test_other_sources_make_another_key_where_the_table_is_held_to_nothing():
     assert content_key(yaml | {"openml": 37}) is None  # the key `openml` is part of it
     pima = compose(["dataset=pima"])["dataset"]
     assert content_key(pima) is content_key({**pima, "expected": None}) is None
+    assert content_key({**pima, "sources": ["home"]}) is None
     assert content_key({**pima, "expected": None, "sources": ["home"]}) is not None
