@@ -131,6 +131,7 @@ def print_status(
         Cells of which experiments were asked for.
     """
     missing = [cell for cell in asked if cell.missing]
+    planned = _planned(experiments, asked)
     cells = make_cells(experiments.frame) if experiments else None
     parts = (
         {}
@@ -144,12 +145,12 @@ def print_status(
     )
     for protocol, setting in dict.fromkeys([*parts, *((a.protocol, a.setting) for a in missing)]):
         part = parts.get((protocol, setting))
-        wanted = [a for a in asked if (a.protocol, a.setting) == (protocol, setting)]
+        wanted = [a for a in missing if (a.protocol, a.setting) == (protocol, setting)]
         n_cells, n_ok = (0, 0) if part is None else (len(part), int(part["n_ok"].sum()))
         heading = Text(f"\n{SETTINGS.get(setting, setting)}, protocol {protocol}", style="bold")
         heading.append(f": {n_cells} cells, {n_ok} experiments finished", style="not bold")
         output.console.print(heading)
-        print_columns(output.console, *_grid(part, wanted))
+        print_columns(output.console, *_grid(part, wanted, planned.get((protocol, setting), {})))
     if cells is not None and experiments is not None:
         legend = "; ".join(f"{mark}: {meaning}" for mark, meaning in mark_meanings(cells).items())
         splits = "n/m: n of m splits finished, m those asked for, or else those of the protocol"
@@ -177,17 +178,38 @@ def asked_remarks(asked: Sequence[Asked]) -> list[str]:
     return [f"{where}: {', '.join(names)}" for where, names in absent.items()]
 
 
+def _planned(
+    experiments: Experiments | None, asked: Sequence[Asked]
+) -> dict[tuple[str, str], Counter[tuple[str, str]]]:
+    """Count the experiments asked for of cells with records, as these are named in tables.
+
+    Returns
+    -------
+    dict
+        By protocol and setting, a count by data set and algorithm.
+    """
+    found: dict[tuple[str, str], Counter[tuple[str, str]]] = {}
+    if experiments is None:
+        return found
+    names = experiments.frame[["protocol", "setting", "dataset", "label"]]
+    of_key = dict(zip(experiments.frame["key"], names.itertuples(index=False), strict=True))
+    for cell in asked:
+        # Of an earlier version of data or code there are none.
+        if at := next((of_key[key] for key in cell.keys if key in of_key), None):
+            counts = found.setdefault((at.protocol, at.setting), Counter())
+            counts[at.dataset, at.label] += cell.planned
+    return found
+
+
 def _grid(
-    part: pd.DataFrame | None, asked: Sequence[Asked]
+    part: pd.DataFrame | None, asked: Sequence[Asked], wanted: Mapping[tuple[str, str], int]
 ) -> tuple[list[str], Iterator[list[str]]]:
     """Return headings and rows of a grid of data sets and algorithms."""
     known = set() if part is None else set(part.index)
     missing: Counter[tuple[str, str]] = Counter()
-    wanted: Counter[tuple[str, str]] = Counter()
     for cell in asked:
-        wanted[cell.dataset, cell.label] += cell.planned
         missing[cell.dataset, cell.label] += cell.missing
-    names = [*known, *+missing]
+    names = [*known, *missing]
     labels = sorted({label for _, label in names}, key=algorithm_order)
     rows = {} if part is None else dict(zip(part.index, part.to_dict("records"), strict=True))
     labelled = frozenset() if part is None else labelled_in(part)
@@ -199,7 +221,8 @@ def _grid(
             return f"0/{not_run}" if not_run else MISSING
         if row["mark"]:
             return str(row["mark"])
-        planned = max(wanted[dataset, label] or row["n_expected"], row["n_experiments"] + not_run)
+        usual = wanted.get((dataset, label)) or row["n_expected"]
+        planned = max(usual, row["n_experiments"] + not_run)
         whole = max(planned, row["n_expected"])
         return f"{row['n_ok']}/{planned}{PARTIAL if row['n_ok'] < whole else ''}"
 

@@ -42,8 +42,10 @@ class Asked:
     ----------
     protocol, setting, dataset, label : str
     seed : int
-    planned, missing : int
-        How many experiments were asked for, and how many of them have no record.
+    keys : tuple of str
+        Those of the experiments that were asked for.
+    missing : int
+        How many of them have no record.
     """
 
     protocol: str
@@ -51,8 +53,13 @@ class Asked:
     dataset: str
     label: str
     seed: int
-    planned: int
+    keys: tuple[str, ...]
     missing: int
+
+    @property
+    def planned(self) -> int:
+        """How many experiments were asked for."""
+        return len(self.keys)
 
 
 def grid_file(records: Path) -> Path:
@@ -102,7 +109,7 @@ def asked_for(paths: Iterable[Path], selection: Selection) -> list[Asked]:
                         cell.dataset,
                         label,
                         cell.seed,
-                        len(cell.keys),
+                        tuple(cell.keys),
                         missing,
                     )
                 )

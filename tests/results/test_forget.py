@@ -48,6 +48,21 @@ def test_status_shows_what_was_asked_for_and_has_no_record(folder, capsys):
     assert "glass" not in out
 
 
+def test_status_counts_cells_that_tables_list_apart_by_themselves(tmp_path, capsys):
+    """As two values of a key of the protocol leave them, both under its name in the grid."""
+    cells = []
+    for ratio in (0.1, 0.2):
+        config = {"n_splits": 2, "protocol": {"name": "paper", "cap": {"ratio": ratio}}}
+        records = [make_record("pima", "lof", split=split, config=config) for split in range(2)]
+        write_fast(tmp_path / "records", records)
+        names = {"variant": "", "setting": "novelty", "protocol": "paper", "seed": 0}
+        names |= {"dataset": "pima", "algorithm": "lof"}
+        cells.append(names | {"keys": [record.key for record in records]})
+    (tmp_path / "grid.json").write_text(json.dumps({"cells": cells}))
+    _, out, _ = run(capsys, "status", "--output", tmp_path)
+    assert out.count("pima 2/2†") == 2
+
+
 def test_status_shows_a_grid_of_which_nothing_was_run(folder, capsys):
     for path in (folder / "records").rglob("*.json"):
         path.unlink()
