@@ -65,7 +65,7 @@ def drop_superseded(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     remarks: list[str] = []
     # Another address of a file, or another description, makes no other data set.
     texts = frame["config_dataset"]
-    plain = {text: json.dumps(_leaves(json.loads(text)), sort_keys=True) for text in texts.unique()}
+    plain = {text: json.dumps(leaves(json.loads(text)), sort_keys=True) for text in texts.unique()}
     frame = frame.assign(definition=texts.map(plain))
     for version, (same, name, noun) in _VERSIONS.items():
         filled = frame.assign(**{version: frame[version].fillna("")})
@@ -123,7 +123,7 @@ def tell_apart(
         name_column = _NAME_OF_SECTION.get(section, section)
         context = [name_column] if section in ("protocol", "setting") else [name_column, "protocol"]
         for _, members in frame[clash].groupby(context, sort=True):
-            changed = _differing_leaves(members, scope, f"config_{section}")
+            changed = _differingleaves(members, scope, f"config_{section}")
             if not changed:
                 continue
             same = (frame[context] == members[context].iloc[0]).all(axis=1)
@@ -148,98 +148,11 @@ def tell_apart(
     return frame[~still].reset_index(drop=True), remarks
 
 
-def mixed_versions(frame: pd.DataFrame) -> list[str]:
-    """Say of which cells the experiments were run with several versions of a package.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        With the names of a cell and ``versions``: of packages, as JSON text.
-    """
-    cell = ["protocol", "setting", "dataset", "label"]
-    mixed = frame.groupby(cell, sort=True)["versions"].unique()
-    mixed = mixed[mixed.map(len) > 1]
-    cells: dict[str, list[str]] = {}
-    for at, texts in zip(mixed.index, mixed, strict=True):
-        protocol, setting, dataset, label = at
-        found: dict[str, set[str]] = {}
-        for text in texts:
-            for package, version in json.loads(text).items():
-                found.setdefault(package, set()).add(str(version))
-        what = "; ".join(
-            f"{package} {', '.join(sorted(versions))}"
-            for package, versions in sorted(found.items())
-            if len(versions) > 1
-        )
-        if what:
-            where = f"{label} ({protocol}, {setting}) was run with several versions, {what}"
-            cells.setdefault(where, []).append(str(dataset))
-    return [f"{where}: {', '.join(names)}" for where, names in cells.items()]
-
-
-def partly_measured(frame: pd.DataFrame, metrics: Collection[str]) -> list[str]:
-    """Say which metrics some finished experiments of a cell hold, and others do not.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        With the names of a cell, ``status`` and the metrics, NaN where they are not held.
-    metrics : collection of str
-        Those that not every experiment holds.
-    """
-    finished = frame[frame["status"] == "ok"]
-    groups = finished.groupby(["protocol", "setting", "dataset", "label"], sort=True)
-    remarks = []
-    for metric in (name for name in metrics if finished[name].notna().any()):
-        cells: dict[str, list[str]] = {}
-        for at, own in groups[metric]:
-            if 0 < (n := int(own.count())) < len(own):
-                protocol, setting, dataset, label = at
-                where = f"{metric}, {label} ({protocol}, {setting}): {n} of {len(own)} experiments"
-                cells.setdefault(f"no mean of {where} hold it", []).append(str(dataset))
-        remarks += [f"{where}: {', '.join(names)}" for where, names in cells.items()]
-    return remarks
-
-
-def mixed_options(frame: pd.DataFrame) -> list[str]:
-    """Say which algorithms were run with other options on one data set than on another.
-
-    Within a cell they are told apart; a column of a table may still mix two versions of one file.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        With ``protocol``, ``label``, ``dataset`` and ``config_algorithm`` as JSON text.
-    """
-    remarks = []
-    for (protocol, label), part in frame.groupby(["protocol", "label"], sort=True):
-        texts = part["config_algorithm"].unique()
-        if len(texts) < 2:
-            continue
-        options = {text: _leaves(json.loads(text)) for text in texts}
-        every = sorted(set().union(*options.values()))
-        differing = [
-            n for n in every if len({own.get(n, "absent") for own in options.values()}) > 1
-        ]
-        if not differing:
-            continue
-        datasets: dict[str, set[str]] = {}
-        for text, own in options.items():
-            what = ",".join(f"{name}={own.get(name, 'absent')}" for name in differing)
-            rows = part["config_algorithm"] == text
-            datasets.setdefault(what, set()).update(part.loc[rows, "dataset"])
-        where = [f"{what} on {', '.join(sorted(names))}" for what, names in datasets.items()]
-        remarks.append(
-            f"algorithm {label} ({protocol}) was run with different options: {'; '.join(where)}"
-        )
-    return remarks
-
-
-def _differing_leaves(members: pd.DataFrame, scope: Sequence[str], column: str) -> list[str]:
+def _differingleaves(members: pd.DataFrame, scope: Sequence[str], column: str) -> list[str]:
     """Return the dotted names of options that differ within a scope."""
     changed: set[str] = set()
     for _, twins in members.groupby(list(scope), sort=False):
-        configs = [_leaves(json.loads(text)) for text in twins[column].unique()]
+        configs = [leaves(json.loads(text)) for text in twins[column].unique()]
         if len(configs) > 1:
             changed |= {
                 leaf
@@ -261,7 +174,7 @@ def _renamed(
     cache: dict[str, dict[str, str]] = {}
     for text in rows[column]:
         if text not in cache:
-            cache[text] = _leaves(json.loads(text))
+            cache[text] = leaves(json.loads(text))
         suffixes.append(",".join(f"{leaf}={cache[text].get(leaf, 'absent')}" for leaf in changed))
     told = rows[list(cell)].assign(suffix=suffixes)
     n_cells = told.drop_duplicates()["suffix"].value_counts().to_dict()
@@ -280,13 +193,13 @@ def _renamed(
     ]
 
 
-def _leaves(config: Any, prefix: str = "") -> dict[str, str]:
+def leaves(config: Any, prefix: str = "") -> dict[str, str]:
     """Flatten nested options into dotted names and printed values."""
     if not isinstance(config, dict):
         text = config if isinstance(config, str) else json.dumps(config, ensure_ascii=False)
         return {prefix or "value": text}
-    leaves: dict[str, str] = {}
+    flat: dict[str, str] = {}
     for key, value in config.items():
         if key not in _NEUTRAL:
-            leaves |= _leaves(value, f"{prefix}.{key}" if prefix else str(key))
-    return leaves
+            flat |= leaves(value, f"{prefix}.{key}" if prefix else str(key))
+    return flat

@@ -12,14 +12,8 @@ from typing import Any
 import pandas as pd
 
 from results.metrics import METRICS, USUAL_METRICS
-from results.records.ambiguity import (
-    AsFiled,
-    drop_superseded,
-    mixed_options,
-    mixed_versions,
-    partly_measured,
-    tell_apart,
-)
+from results.records.ambiguity import AsFiled, drop_superseded, tell_apart
+from results.records.mixtures import mixed_options, mixed_versions, partly_measured, shared_splits
 from results.records.opening import Search, Selection, left_out, matches, open_records
 from results.records.record import Record, targets
 from results.records.splits import splits_of
@@ -89,6 +83,7 @@ def from_records(
     frame, told = tell_apart(frame, COORDINATES, SECTIONS, as_filed)
     remarks += told
     remarks += mixed_options(frame) + mixed_versions(frame)
+    remarks += shared_splits(frame)
     remarks += partly_measured(frame, sorted(METRICS.keys() - USUAL_METRICS))
     # A plain name then means the plain one: `paper` leaves out `paper(cap.drawn=once)`.
     for column in ("protocol", "dataset"):

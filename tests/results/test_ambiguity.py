@@ -318,3 +318,20 @@ def test_a_metric_that_a_part_of_a_cell_holds_has_no_mean_and_is_named():
     assert experiments.remarks == [
         "no mean of precision_at_n, iforest (paper, novelty): 1 of 3 experiments hold it: pima"
     ]
+
+
+@pytest.mark.parametrize(
+    ("seeds", "changes", "n_shared"),
+    [
+        ((0, 1), {}, 2),
+        ((0, 3), {}, 0),
+        ((0, 1), {"seeds": [5, 6, 7]}, 0),
+        ((0, 1), {"generator": {"kind": "seed_sequence"}}, 0),
+    ],
+)
+def test_seeds_of_a_legacy_generator_with_splits_in_common_are_named(seeds, changes, n_shared):
+    config = {"protocol": {"name": "paper", "generator": {"kind": "legacy"}} | changes}
+    made = [make_record(seed=seed, split=s, config=config) for seed in seeds for s in range(3)]
+    remarks = [text for text in from_records(made).remarks if "splits that other seeds" in text]
+    assert len(remarks) == (n_shared > 0)
+    assert all(f"{n_shared} experiments" in text for text in remarks)
