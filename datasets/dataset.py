@@ -30,6 +30,8 @@ class Dataset:
         The source that served it.
     expected_order : str or None
         The `ordered_digest` that its YAML expects.
+    rows : ndarray of shape (n_samples,) or None
+        The numbers of the rows in the table that the source served; None if it served these alone.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Dataset:
     feature_names: tuple[str, ...]
     origin: str
     expected_order: str | None = None
+    rows: NDArray[np.intp] | None = None
 
     @cached_property
     def ordered_digest(self) -> str:
@@ -91,6 +94,8 @@ class Split:
     y_train : ndarray of shape (n_train,), int8
         Kept for counting, and for the detectors that declare that they are supervised. No other
         detector may see it.
+    test_rows : ndarray of shape (n_test,)
+        Which rows of the table that the source served are tested, from 0.
     random_state : int
         The seed of the detector, derived from (seed, data set, split) alone, in [0, 2**31).
     stream : RandomState or None
@@ -101,5 +106,6 @@ class Split:
     X_test: NDArray[np.float64]
     y_test: NDArray[np.int8]
     y_train: NDArray[np.int8]
+    test_rows: NDArray[np.intp]
     random_state: int
     stream: np.random.RandomState | None = None

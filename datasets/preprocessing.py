@@ -70,12 +70,13 @@ def preprocess(
     if definition.repeats:
         # `repeat_first` counts rows as published.
         repeated = int(np.searchsorted(rows, definition.repeat_first))
-        X, y = np.concatenate([X, X[:repeated]]), np.concatenate([y, y[:repeated]])
+        X, y, rows = (np.concatenate([part, part[:repeated]]) for part in (X, y, rows))
     for array in (X, y):
         array.flags.writeable = False
     expected = definition.expectation
     order = expected.ordered_digest if expected is not None else None
-    return Dataset(definition.name, X, y, tuple(names), origin, order)
+    served = None if mask is None and len(rows) == len(table) else rows
+    return Dataset(definition.name, X, y, tuple(names), origin, order, served)
 
 
 def _features(

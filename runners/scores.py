@@ -37,6 +37,7 @@ class Scores(NamedTuple):
 
     y: NDArray[np.int8]  # (n_test,): 1 = anomaly
     anomaly_scores: NDArray[np.float64]  # (n_test,): higher = more abnormal
+    rows: NDArray[np.int64]  # (n_test,): of the table that the source served
     # Contributions of the features to the score, of the most anomalous points by their numbers.
     contributions: Mapping[int, Mapping[str, float]] = {}
 
@@ -81,6 +82,7 @@ def hand_over(descriptor: int, scores: Scores) -> None:
     """Write what is known of the test points to an empty file."""
     with open(descriptor, "wb", closefd=False) as handle:
         handle.write(np.ascontiguousarray(scores.anomaly_scores, dtype=np.float64).tobytes())
+        handle.write(np.ascontiguousarray(scores.rows, dtype=np.int64).tobytes())
         handle.write(np.ascontiguousarray(scores.y, dtype=np.int8).tobytes())
         handle.write(json.dumps(list(scores.contributions.items())).encode())
 
@@ -90,8 +92,9 @@ def take_over(descriptor: int, n_test: int) -> Scores:
     os.lseek(descriptor, 0, os.SEEK_SET)
     with open(descriptor, "rb", closefd=False) as handle:
         anomaly_scores = np.frombuffer(handle.read(8 * n_test), dtype=np.float64)
+        rows = np.frombuffer(handle.read(8 * n_test), dtype=np.int64)
         y = np.frombuffer(handle.read(n_test), dtype=np.int8)
-        return Scores(y, anomaly_scores, dict(json.load(handle)))
+        return Scores(y, anomaly_scores, rows, dict(json.load(handle)))
 
 
 def path_of(store: RecordStore, record: Record) -> Path:
@@ -101,9 +104,9 @@ def path_of(store: RecordStore, record: Record) -> Path:
 
 
 def save(store: RecordStore, record: Record, scores: Scores) -> Path:
-    """Write the scores of an experiment, columns ``y`` and ``anomaly_score``, in the split's order.
+    """Write the scores of an experiment: columns ``y``, ``anomaly_score``, ``row``, as split.
 
-    With contributions, a third column of that name maps features to them, where they are known.
+    With contributions, a further column of that name maps features to them, where they are known.
 
     Raises
     ------
@@ -113,7 +116,7 @@ def save(store: RecordStore, record: Record, scores: Scores) -> Path:
     import pyarrow as pa
     from pyarrow import parquet
 
-    table = pa.table({"y": scores.y, "anomaly_score": scores.anomaly_scores})
+    table = pa.table({"y": scores.y, "anomaly_score": scores.anomaly_scores, "row": scores.rows})
     if scores.contributions:
         known = [scores.contributions.get(point) for point in range(len(scores.y))]
         maps = [None if one is None else list(one.items()) for one in known]

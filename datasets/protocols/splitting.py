@@ -79,6 +79,7 @@ def make_split(
         X_test=X_test,
         y_test=y_test,
         y_train=dataset.y[train],
+        test_rows=test if dataset.rows is None else dataset.rows[test],
         random_state=streams.detector_seed,
     )
 
@@ -122,6 +123,7 @@ def _replayed(
         X_test=X_test,
         y_test=y_test,
         y_train=dataset.y[train],
+        test_rows=replayed.test if dataset.rows is None else dataset.rows[replayed.test],
         random_state=SeedSequenceStreams(dataset.name, seed, split).detector_seed,
         stream=replayed.stream if protocol.generator.handed_over else None,
     )

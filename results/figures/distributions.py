@@ -79,7 +79,8 @@ def read_scores(path: Path) -> pd.DataFrame:
     ----------
     path : Path
         Columns ``y`` (1 = anomaly) and ``anomaly_score`` (higher = more abnormal), and possibly
-        ``contributions``: pairs of a feature and what it adds to the score, for some of the points.
+        ``row``: where a point stands in its table; and ``contributions``: pairs of a feature and
+        what it adds to the score, for some of the points.
 
     Raises
     ------
@@ -106,13 +107,14 @@ def most_anomalous(frame: pd.DataFrame, n_points: int = 10, n_features: int = 3)
     Returns
     -------
     table : DataFrame
-        Columns ``point`` (place in the test part), ``class``, ``anomaly score``, and ``because
-        of`` where contributions are known: the largest above zero.
+        Columns ``row`` of the table, or ``point`` of the test part where that is not known,
+        ``class``, ``anomaly score``, and ``because of`` where contributions are known: the largest
+        above zero.
     """
     top = frame.sort_values("anomaly_score", ascending=False, kind="stable").head(n_points)
     table = pd.DataFrame(
         {
-            "point": top.index,
+            **({"row": top["row"].to_numpy()} if "row" in top else {"point": top.index}),
             "class": top["y"].map({0: "normal", 1: "anomaly"}).to_numpy(),
             "anomaly score": [f"{score:.4g}" for score in top["anomaly_score"]],
         }

@@ -279,7 +279,7 @@ class _Experiment:
         if self.keep_scores is not None:
             names = self.dataset.feature_names
             known = scores.explain(detector, split.X_test, anomaly_scores, names)
-            kept = scores.Scores(split.y_test, anomaly_scores, known)
+            kept = scores.Scores(split.y_test, anomaly_scores, split.test_rows, known)
             scores.hand_over(self.keep_scores, kept)
         self._note(
             metrics={name: float(value) for name, value in evaluation.metrics.items()},

@@ -156,6 +156,7 @@ def test_classes(options, y, tmp_path):
     dataset = own(write(tmp_path, WIDE), anomalies=["bad"], keep_columns=["a"], **options)
     assert dataset.y.tolist() == y
     assert dataset.X[:, 0].tolist() == [1, 2, 4]
+    assert dataset.rows.tolist() == [0, 1, 3]
 
 
 def test_missing_values_of_dropped_rows_do_not_matter(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -124,6 +126,18 @@ def test_a_benchmark_without_a_test_part_ranks_the_rows_as_the_file_has_them():
     np.testing.assert_array_equal(split.X_train, split.X_test)
     np.testing.assert_array_equal(split.y_test, made.y)
     np.testing.assert_allclose(split.X_test, MinMaxScaler().fit_transform(made.X))
+
+
+@pytest.mark.parametrize("rows", [None, np.arange(1000, 950, -1)])
+@pytest.mark.parametrize(
+    "steps", [{}, {"cap": {"ratio": 0.1}, "test_rows": "all"}, {"generator": LEGACY}]
+)
+def test_a_split_says_which_rows_it_tests(rows, steps):
+    made = replace(dataset(40, 10), rows=rows)
+    split = split_of(made, OUTLIER, {"name": "p", "metrics": ["roc_auc"]} | steps | NONE)
+    found = split.test_rows if rows is None else 1000 - split.test_rows
+    np.testing.assert_array_equal(made.X[found], split.X_test)
+    np.testing.assert_array_equal(made.y[found], split.y_test)
 
 
 def test_distinct_rows_stay_once():

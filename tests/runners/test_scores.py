@@ -24,12 +24,14 @@ def _close_workers():
 @pytest.mark.parametrize("n_test", [1, 5, 300_000])
 def test_what_is_handed_over_is_taken_over(rng, tmp_path, n_test):
     y, values = rng.integers(0, 2, n_test, dtype=np.int8), rng.normal(size=n_test)
+    rows = rng.permutation(n_test)
     with open(tmp_path / "scores", "w+b") as file:
         known = {0: {"a": 0.1, "b": -2.5e-17}}
-        scores.hand_over(file.fileno(), scores.Scores(y, values, known))
+        scores.hand_over(file.fileno(), scores.Scores(y, values, rows, known))
         found = scores.take_over(file.fileno(), n_test)
     assert found.y.tobytes() == y.tobytes()
     assert found.anomaly_scores.tobytes() == values.tobytes()
+    assert found.rows.tolist() == rows.tolist()
     assert found.contributions == known
 
 
@@ -66,7 +68,7 @@ def test_scores_are_those_that_the_metrics_were_made_of(make_cell, tmp_path):
     assert len(records) == 3
     for record in records:
         frame = pd.read_parquet(scores.path_of(store, record))
-        assert list(frame) == ["y", "anomaly_score"]
+        assert list(frame) == ["y", "anomaly_score", "row"]
         assert len(frame) == record.counts["n_test"]
         assert frame["y"].sum() == record.counts["n_anomalies_test"]
         assert evaluate(frame["y"], frame["anomaly_score"]).metrics == record.metrics
@@ -127,6 +129,10 @@ def test_histogram_says_which_features_make_the_most_anomalous_points_anomalous(
     assert frame["contributions"].notna().sum() == min(scores.N_EXPLAINED, len(frame))
     capsys.readouterr()
     assert main(["histogram", str(file), "--output", str(tmp_path)]) == 0
-    [line] = [text for text in capsys.readouterr().out.splitlines() if text.startswith(f"{top} ")]
+    [line] = [
+        text
+        for text in capsys.readouterr().out.splitlines()
+        if text.startswith(f"{frame['row'][top]} ")
+    ]
     name, contribution = max(frame["contributions"][top], key=lambda pair: pair[1])
     assert f"{name} {contribution:+.3f}" in line
