@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import inspect
 import itertools
+import logging
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
@@ -20,6 +21,8 @@ from numpy.typing import NDArray
 from datasets.dataset import Dataset
 from datasets.errors import DataError
 from datasets.protocols.schema import Splitter
+
+logger = logging.getLogger("datasets")
 
 Rows = NDArray[np.intp]
 _PARTS = ("train", "test")
@@ -56,6 +59,8 @@ def indices_key(pattern: str | None, dataset: str) -> str | None:
 def splits_in_file(pattern: str, dataset: str) -> int:
     """Return how many splits of a data set the file of `Protocol.indices` has.
 
+    It is said if a row trains and is tested, or counts twice, which may be on purpose.
+
     Raises
     ------
     DataError
@@ -77,6 +82,10 @@ def splits_in_file(pattern: str, dataset: str) -> int:
     for split, part in product(sorted(numbers), _PARTS):
         if (split, part) not in parts:
             raise _without(path, dataset, split, part)
+    rows = table.select(["split", "row"]).to_pandas()
+    if repeated := int(rows.duplicated().sum()):
+        text = f"protocol.indices: {path}: of {dataset!r}, {repeated} rows are in a split twice"
+        logger.warning(f"{text}, in one part or in both", extra={"note": True})
     return len(numbers)
 
 

@@ -258,6 +258,7 @@ def test_row_numbers_of_a_file(tmp_path):
     ("changes", "words"),
     [
         ({"split": [0, 0, 1, 1]}, None),
+        ({"split": [0, 0, 1, 1], "row": [3, 3, 0, 1]}, None),
         ({"split": [1, 1, 2, 2]}, "numbered 0, 1, 2, ...; there is a split 2, and 2 in all"),
         ({"split": [0, 0, 1, 1], "part": ["train", "test", "train", "train"]}, "for part test"),
         ({"split": ["0", "0", "1", "1"]}, "split is a whole number; got"),
@@ -265,12 +266,16 @@ def test_row_numbers_of_a_file(tmp_path):
         ({"dataset": "other"}, "has no row of 'made'"),
     ],
 )
-def test_the_splits_of_a_file_are_counted_before_a_run(tmp_path, changes, words):
+def test_the_splits_of_a_file_are_counted_before_a_run(tmp_path, caplog, changes, words):
     rows = {"split": 0, "part": ["train", "test"] * 2, "row": [0, 1, 2, 3]} | changes
     pd.DataFrame(rows).to_parquet(tmp_path / "made.parquet")
     pattern = f"{tmp_path}/{{dataset}}.parquet"
     if words is None:
         assert splits_in_file(pattern, "made") == 2
+        said = [
+            text for text in caplog.messages if "of 'made', 1 rows are in a split twice" in text
+        ]
+        assert len(said) == ("row" in changes)
     else:
         with pytest.raises(ValueError, match=words):
             splits_in_file(pattern, "made")
