@@ -152,7 +152,7 @@ def _most(splits: pd.Series) -> pd.Series:
         counts = own.value_counts(sort=False)  # without NaN
         return str(counts.idxmax()) if len(counts) else ""
 
-    return splits.groupby(level=_line(splits)).transform(most)
+    return splits if splits.empty else splits.groupby(level=_line(splits)).transform(most)
 
 
 def _line(cells: pd.Series) -> list[str]:

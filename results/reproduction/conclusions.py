@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
+from results.aggregate import of_other_splits
 from results.metrics import EXACT_METRICS, PAPER_METRICS
 from results.published import paper
 from results.tables.text import markdown
@@ -25,8 +26,8 @@ def conclusions_table(cells: pd.DataFrame) -> str:
     """Return the conclusions, each with the algorithms by the figure it is about, the best first.
 
     Means and sums are over all data sets of the paper, and only of algorithms that have a value on
-    every one of them. A win is the highest area of a data set as printed, to three digits; who
-    shares it has one too.
+    every one of them, over the splits of most. A win is the highest area of a data set as printed,
+    to three digits; who shares it has one too.
 
     Parameters
     ----------
@@ -76,12 +77,13 @@ def _ours(cells: pd.DataFrame, protocol: str, metrics: tuple[str, str]) -> pd.Da
         & level("label").isin(columns["algorithm"])
     ]
     part = part.droplevel(["protocol", "setting"])
+    other = of_other_splits(part)
     labels = part.index.get_level_values("label")
     transductive = pd.Series(labels, index=part.index).map(is_transductive)
     return pd.DataFrame(
         {
-            "roc": part[metrics[0]],
-            "pr": part[metrics[1]],
+            "roc": part[metrics[0]].mask(other),
+            "pr": part[metrics[1]].mask(other),
             "seconds": part["fit_seconds"] + part["score_seconds"].where(transductive, 0.0),
         }
     ).rename(index=display_name, level="label")

@@ -110,7 +110,9 @@ def write_statistics(
     held = experiments.frame[list(metrics)].notna().any()
     output.remarks += [f"no experiment holds {metric}" for metric in held.index[~held]]
     if not found and held.all():
-        output.remarks.append("no statistics: no protocol and setting has two algorithms or more")
+        output.remarks.append(
+            "no statistics: no protocol and setting has two algorithms with values on equal splits"
+        )
 
 
 def sentences(comparison: Comparison, name: Callable[[str], str] = display_name) -> list[str]:

@@ -39,6 +39,12 @@ def test_a_win_is_shared_where_the_printed_values_are_equal(areas):
     assert set(wins[2].split(", ")) == {"LOF 1", "Orca 1"}
 
 
+def test_values_on_other_splits_win_nothing():
+    records = [make_record("pima", a, roc=0.5 + 0.1 * i) for i, a in enumerate(("lof", "lsad"))]
+    *_, wins, _ = rows([*records, make_record("pima", "orca", roc=0.9, split=1)])
+    assert wins[2] == "LSAD 1"
+
+
 def test_the_clean_protocol_is_judged_by_its_own_metrics():
     records = [
         make_record("pima", name, protocol="clean", metrics=metrics)
