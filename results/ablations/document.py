@@ -25,8 +25,6 @@ from results.reproduction.document import marked, update
 from results.tables.text import markdown
 from results.vocabulary import SETTINGS, format_difference, format_number
 
-FILE = Path(__file__).parents[1] / "ABLATIONS.md"
-
 
 def write_ablations(experiments: Experiments, output: Output, file: Path | None = None) -> None:
     """Write tables and figures below the output folder, and the document.
@@ -34,8 +32,8 @@ def write_ablations(experiments: Experiments, output: Output, file: Path | None 
     Parameters
     ----------
     file : Path, optional
-        The document to update. By default the sentences of ``results/ABLATIONS.md`` go to
-        ``ABLATIONS.md`` in the output folder with the numbers of these experiments.
+        The document whose numbers are replaced. By default one without sentences is written,
+        ``ABLATIONS.md`` in the output folder: what other experiments say is not said of these.
 
     Raises
     ------
@@ -43,7 +41,7 @@ def write_ablations(experiments: Experiments, output: Output, file: Path | None 
         If the records hold no ablation.
     """
     frame = experiments.frame
-    results = {study: effects(frame, study) for study in STUDIES}
+    results = {study: _of(study, frame) for study in STUDIES}
     if not any(results.values()):
         raise ValueError(
             "the records hold no ablation of OneClassRF; run one: " + STUDIES[0].command
@@ -63,7 +61,8 @@ def write_ablations(experiments: Experiments, output: Output, file: Path | None 
             output.write(f"figures/{name}.{kind}", render(figure, kind))
     made = choices(results)
     blocks["choice"] = choices_markdown(made) if made else "Too few data sets have been run."
-    text, problems = update(_template(file), blocks)
+    template = file.read_text(encoding="utf-8") if file and file.exists() else skeleton()
+    text, problems = update(template, blocks)
     output.remarks += problems
     output.write(file.resolve() if file else "ABLATIONS.md", text)
 
@@ -81,11 +80,17 @@ def block(study: Study, found: list[Effects]) -> str:
     return "\n\n".join(parts)
 
 
-def _template(file: Path | None) -> str:
-    for path in (file, FILE):
-        if path is not None and path.exists():
-            return path.read_text(encoding="utf-8")
-    return skeleton()
+def _of(study: Study, frame: pd.DataFrame) -> list[Effects]:
+    """Return the effects of a study that was run: others' experiments may be among its levels."""
+    own = set(study.values).difference(
+        *(s.values for s in STUDIES if s is not study and len(s.values) == 1)
+    )
+    found = effects(frame, study)
+    levels = {level for part in found for level in part.means[JUDGED_BY[0]].columns}
+    changed = (
+        name.partition("=")[0] for level in levels for name in study.describe(level).split(", ")
+    )
+    return found if own.intersection(changed) else []
 
 
 def skeleton() -> str:

@@ -26,7 +26,6 @@ from results.reproduction.comparison_output import NOT_JUDGED_TITLE, sections
 from results.reproduction.document import marked, update
 from results.tables.text import markdown
 
-FILE = Path(__file__).parents[1] / "BENCHMARKS.md"
 #: Where most values have no spread, since nothing is drawn.
 _EXACT = "dte2024_semi"
 _NOTHING = "Nothing to show: the records hold no such experiments."
@@ -45,8 +44,8 @@ def write_benchmarks(
     publications : list of Publication
         Those that runs are compared with.
     file : Path, optional
-        The document to update. By default the sentences of ``results/BENCHMARKS.md`` go to
-        ``BENCHMARKS.md`` in the output folder with the numbers of these experiments.
+        The document whose numbers are replaced. By default one without sentences is written,
+        ``BENCHMARKS.md`` in the output folder: what other experiments say is not said of these.
     """
     frame = experiments.frame
     cells = make_cells(frame)
@@ -77,8 +76,7 @@ def write_benchmarks(
     blocks["traits"] = correlations_markdown(related) if len(related) else _NOTHING
     if len(related):
         output.write("figures/traits.png", render(draw(cells, traits), "png"))
-    path = next((path for path in (file, FILE) if path is not None and path.exists()), None)
-    text = path.read_text(encoding="utf-8") if path else skeleton(list(blocks))
+    text = file.read_text(encoding="utf-8") if file and file.exists() else skeleton(list(blocks))
     text, problems = update(text, blocks)
     output.remarks += problems
     output.write(file.resolve() if file else "BENCHMARKS.md", text)

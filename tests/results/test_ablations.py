@@ -247,8 +247,13 @@ def test_the_command_leaves_the_published_document_alone(tmp_path, capsys, monke
     write_fast(tmp_path / "records", gammas())
     assert len(list(RecordStore(tmp_path / "records"))) > 100
     assert main(["ablations", "--output", str(tmp_path)]) == 0
-    assert "## Hidden outliers per observation" in (tmp_path / "ABLATIONS.md").read_text()
-    assert "ablation_gamma.png" in capsys.readouterr().out
+    text = (tmp_path / "ABLATIONS.md").read_text()
+    assert "## Hidden outliers per observation" in text
+    assert "nothing can be recommended" not in text, "said of other experiments"
+    out = capsys.readouterr().out
+    assert "ablation_gamma.png" in out
+    # The levels of gamma are among those of other studies.
+    assert "ablation_criterion" not in out.replace("not run: grid=ablation_criterion", "")
 
 
 def test_records_without_ablations_are_refused(tmp_path, capsys):
