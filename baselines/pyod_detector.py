@@ -173,7 +173,7 @@ class PyODDetector(Detector):
         if label is not None and label.default is inspect.Parameter.empty:
             raise ValueError(f"PyOD's {name} learns from labels, and is given none here")
         accepted = inspect.signature(detector_class).parameters
-        if unknown := sorted((given.get("params") or {}).keys() - accepted.keys()):
+        if unknown := sorted(map(str, (given.get("params") or {}).keys() - accepted.keys())):
             raise ValueError(
                 f"PyOD's {name} has no parameter {', '.join(unknown)}; it has {', '.join(accepted)}"
             )

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
 from hydra.core.override_parser.types import Override
 from omegaconf import OmegaConf
 
@@ -105,7 +106,8 @@ def check_files(folders: Sequence[Path]) -> None:
 
 def _check_text(path: Path) -> None:
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        text = path.read_text(encoding="utf-8")
+        lines = text.splitlines()
     except UnicodeDecodeError as error:
         words = f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8"
         raise UsageError(words) from error
@@ -114,8 +116,31 @@ def _check_text(path: Path) -> None:
     written = [line for line in lines if not line.lstrip().startswith("#")]
     if any(map(str.strip, written)) and not any(":" in line for line in written):
         raise UsageError(f"{path} holds no keys: configuration is written as lines NAME: VALUE")
+    for node in _misread(text):
+        taken = yaml.SafeLoader("").construct_yaml_int(node)
+        raise UsageError(
+            f"{path}, line {node.start_mark.line + 1}: YAML reads {node.value} as {taken}; write a "
+            f'number without a 0 before it and without colons, and a text in quotes, "{node.value}"'
+        )
     if any(re.match(r"\s*#\s*@package\s+_global_", line) for line in lines):
         _check_groups(path, _keys_of(path))
+
+
+def _misread(text: str) -> Iterator[yaml.ScalarNode]:
+    """Yield the whole numbers that YAML reads as octal (010 is 8) or in base 60 (1:30 is 90)."""
+    try:
+        waiting = [yaml.compose(text, Loader=yaml.CSafeLoader)]
+    except yaml.YAMLError:
+        return  # said when the file is composed
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, yaml.ScalarNode):
+            if node.tag.endswith(":int") and re.search(r"^[-+]?0[0-9_]|:", node.value):
+                yield node
+        elif isinstance(node, yaml.SequenceNode):
+            waiting += reversed(node.value)
+        elif isinstance(node, yaml.MappingNode):
+            waiting += [part for pair in reversed(node.value) for part in reversed(pair)]
 
 
 def _check_groups(path: Path, keys: Mapping[str, Any]) -> None:

@@ -43,6 +43,8 @@ def test_unknown_detector_is_answered_with_those_there_are(points: np.ndarray) -
 
 
 def test_unknown_parameter_is_answered_with_those_there_are(points: np.ndarray) -> None:
+    with pytest.raises(ValueError, match="KNN has no parameter 5; it has"):
+        PyODDetector("KNN", params={5: 3}).fit(points)
     with pytest.raises(ValueError, match=r"KNN has no parameter k; it has .*n_neighbors"):
         PyODDetector("KNN", params={"k": 3}).fit(points)
 

@@ -252,6 +252,22 @@ def test_a_grid_with_values_in_place_of_keys_is_named(refusal, tmp_path, own_gro
 
 
 @pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("010", "own.yaml, line 3: YAML reads 010 as 8"),
+        ("[1, 01]", "own.yaml, line 3: YAML reads 01 as 1"),
+        ("{a: {b: 1:30}}", "own.yaml, line 3: YAML reads 1:30 as 90"),
+        ('"010"', "max_samples"),
+    ],
+)
+def test_numbers_that_yaml_reads_otherwise_than_they_look_are_named(
+    refusal, own_group, value, words
+):
+    text = f"# 010\n_target_: sklearn.ensemble.IsolationForest\nmax_samples: {value}\n"
+    assert words in refusal(own_group("algorithm/own", text), "algorithm=own", "dataset=pima")
+
+
+@pytest.mark.parametrize(
     ("params", "words"),
     [
         ("dataset: 3", "the options of dataset are names"),
