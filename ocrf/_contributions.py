@@ -248,7 +248,10 @@ def feature_contributions(forest: GrownForest, X: np.ndarray, n_jobs: int) -> np
 
 
 def mean_log2_score(forest: GrownForest) -> float:
-    """Return the mean of log2 s over the training data, in each tree over its sub-sample."""
+    """Return the mean of log2 s over the rows that each tree was grown on, its sub-sample.
+
+    Other rows of the training data are mostly a little more anomalous to that tree.
+    """
     trees = forest.trees
     is_leaf = (trees.packed[:, 1] & LOW_32) == _place_in_tree(trees.first_node)
     sizes = node_sizes(trees)

@@ -28,8 +28,8 @@ def plot_contributions(
 ) -> BarContainer:
     """Draw what each feature contributes to the score of a row, largest contributions first.
 
-    Bars to the right make the row more anomalous. Together they lead from the mean of log2 s over
-    the training data to log2 s of the row; the axis says both.
+    Bars to the right make the row more anomalous. Together they lead from the forest's
+    ``mean_log2_score_`` to log2 s of the row; the axis says both.
 
     Parameters
     ----------
@@ -113,6 +113,7 @@ def plot_contributions(
     axes.set_ylim(len(widths) - 0.5, -0.5)
     base = forest.mean_log2_score_
     axes.set_xlabel(
-        f"contribution to log2 s: {base:.3f} on average, {base + sum(widths):.3f} for this row"
+        f"contribution to log2 s: {base:.3f} over the trees' rows, "
+        f"{base + sum(widths):.3f} for this row"
     )
     return bars

@@ -519,8 +519,9 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         Returns
         -------
         contributions : float64 array of shape (n_samples, n_features)
-            Above zero where the feature makes the row more anomalous than the training data are on
-            average. Each row sums to ``log2(-score_samples(X)) - mean_log2_score_``.
+            Above zero where the feature makes the row more anomalous than the rows that trees were
+            grown on are on average, each in its own tree. Each row sums to
+            ``log2(-score_samples(X)) - mean_log2_score_``.
 
         Examples
         --------
