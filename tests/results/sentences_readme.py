@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 ALLOWED = [
     "Brault, Chiapino, 2016", "and two more: Livernoche et al. (ICLR 2024,", "PyOD's of 2019", "Two commands", "Python 3.11 or newer",
     "Python 3.11 to 3.13", "The tables of 2016", "does it for three bundled data sets", "the paper's twelve data sets",
-    "with s(x) close to 1 for anomalies", "sums to log2 s(x)", "So row 715", "row 4", "two to three times as long as scores",
+    "with s(x) close to 1 for anomalies", "sums exactly to log2 s(x)", "So row 715", "row 4", "two to three times as long as scores",
     "grid under three protocols", "Among the six algorithms that finished all twelve data sets", "The default threshold, s(x) = 0.5",
     "sets it so that 5 % of the training rows",
 ]  # fmt: skip
