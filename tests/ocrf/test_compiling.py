@@ -1,5 +1,6 @@
 """What is compiled, when, and where the compiled code is kept."""
 
+import gc
 import os
 import shutil
 import subprocess
@@ -10,10 +11,14 @@ from pkgutil import iter_modules
 
 import joblib
 import numpy as np
+import pytest
+from numba.core import event
 from numba.core.dispatcher import Dispatcher
+from numba.core.errors import TypingError
 
 import ocrf
 from ocrf import OneClassRF
+from ocrf.kernels import njit
 
 
 def test_compiled_code_is_kept_where_the_installation_cannot_be_written(tmp_path):
@@ -99,3 +104,34 @@ def test_no_kernel_is_compiled_for_a_constant():
     """An argument that is a constant in the caller would make another copy of the kernel."""
     OneClassRF(n_estimators=2, random_state=0).fit(np.eye(5))
     assert not [name for name, types in compiled_types().items() if "Literal" in str(types)]
+
+
+@pytest.mark.parametrize("is_enabled", [True, False])
+def test_the_garbage_collector_rests_while_kernels_are_compiled(is_enabled):
+    enabled_meanwhile = []
+
+    class Listener(event.Listener):
+        def on_start(self, _):
+            enabled_meanwhile.append(gc.isenabled())
+
+        on_end = on_start
+
+    @njit
+    def double(x):
+        return 2 * x
+
+    @njit
+    def broken(x):
+        return x.missing
+
+    was_enabled = gc.isenabled()
+    (gc.enable if is_enabled else gc.disable)()
+    try:
+        with event.install_listener("numba:compile", Listener()):
+            assert double(2) == 4
+            with pytest.raises(TypingError):
+                broken(2)
+        assert gc.isenabled() == is_enabled
+    finally:
+        (gc.enable if was_enabled else gc.disable)()
+    assert enabled_meanwhile == [False] * 4
