@@ -89,6 +89,11 @@ def check_files(folders: Sequence[Path]) -> None:
     """
     known: dict[tuple[str, str], Path] = {}
     for folder in dict.fromkeys(path.resolve() for path in (CONF, *folders)):
+        if folder != CONF and (primary := folder / "config.yaml").is_file():
+            raise UsageError(
+                f"{primary} would not be read, the project's own config.yaml is: what it says "
+                "belongs into a file of the group grid"
+            )
         for group in GROUPS:
             for path in sorted((folder / group).rglob("*.yml")):
                 raise UsageError(f"{path}: configuration is read from files that end in .yaml")

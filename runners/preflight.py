@@ -21,7 +21,10 @@ from runners.locks import FOLDER
 from runners.variants import variant_of
 
 _DATASETS = logging.getLogger("datasets")
-_OF_A_RUN = ("output", "runner.backend", "runner.n_jobs", "runner.progress", "runner.retry")
+_OF_A_RUN = (
+    "output",
+    *(f"runner.{name}" for name in ("backend", "n_jobs", "progress", "retry", "scheduler")),
+)
 
 
 def check_shared(cells: Sequence[Cell]) -> None:
@@ -54,7 +57,7 @@ def check_shared(cells: Sequence[Cell]) -> None:
 def _shared(cell: Cell) -> dict[str, Any]:
     runner = cell.config["runner"]
     return {
-        name: cell.config["output"] if name == "output" else runner[name.partition(".")[2]]
+        name: cell.config["output"] if name == "output" else runner.get(name.partition(".")[2])
         for name in _OF_A_RUN
     }
 

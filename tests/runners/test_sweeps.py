@@ -251,6 +251,13 @@ def test_a_grid_with_values_in_place_of_keys_is_named(refusal, tmp_path, own_gro
     assert words in line
 
 
+def test_a_primary_configuration_that_would_not_be_read_is_refused(refusal, own_group, tmp_path):
+    search = own_group("algorithm/own", "_target_: sklearn.svm.OneClassSVM\n")
+    (tmp_path / "mine" / "config.yaml").write_text("seed: 5\n")
+    line = refusal(search, "algorithm=own", "dataset=pima")
+    assert line.startswith(f"{tmp_path / 'mine' / 'config.yaml'} would not be read")
+
+
 @pytest.mark.parametrize(
     ("value", "words"),
     [
