@@ -41,6 +41,11 @@ def run_cell(config: DictConfig) -> Summary:
     chosen = hydra_part.runtime.choices.get("hydra/launcher")
     if chosen != "grid" and hydra_part.mode != RunMode.MULTIRUN:
         raise UsageError(f"hydra/launcher={chosen} launches the jobs of a sweep: add -m")
+    if hydra_part.mode != RunMode.MULTIRUN and (swept := hydra_part.sweeper.get("params")):
+        raise UsageError(
+            f"hydra.sweeper.params sweeps over {', '.join(map(str, swept))}, and this is no sweep, "
+            "which would take no notice: add -m, or `mode: MULTIRUN` below hydra in the file"
+        )
     factory = CellFactory(Composer(hydra_part))
     composed = Composed.from_config(config, hydra_part)
     return run_grid([factory.cell(composed, alone="SUBMITIT_EXECUTOR" not in os.environ)])

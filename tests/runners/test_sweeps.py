@@ -251,6 +251,14 @@ def test_a_grid_with_values_in_place_of_keys_is_named(refusal, tmp_path, own_gro
     assert words in line
 
 
+def test_a_grid_without_a_sweep_is_refused_rather_than_run_in_part(refusal, composed, own_group):
+    sweeper = "hydra: {sweeper: {params: {setting: 'novelty,outlier'}}}\n"
+    search = own_group("grid/own", f"# @package _global_\n{sweeper}")
+    line = refusal(search, "grid=own", "dataset=pima", "algorithm=lof")
+    assert line.startswith("hydra.sweeper.params sweeps over setting, and this is no sweep")
+    assert len(composed("-m", search, "grid=own", "dataset=pima", "algorithm=lof")) == 2
+
+
 def test_a_primary_configuration_that_would_not_be_read_is_refused(refusal, own_group, tmp_path):
     search = own_group("algorithm/own", "_target_: sklearn.svm.OneClassSVM\n")
     (tmp_path / "mine" / "config.yaml").write_text("seed: 5\n")
