@@ -200,7 +200,7 @@ def labelled_in(cells: pd.DataFrame) -> frozenset[str]:
 def in_order(labels: Iterable[str], wanted: tuple[str, ...] = ()) -> list[str]:
     """Return distinct labels in the order asked for, the others in the paper's order after them."""
 
-    def key(label: str) -> tuple[int, tuple[int, str]]:
+    def key(label: str) -> tuple[int, tuple[int, list[str | float]]]:
         base = label.partition("(")[0]
         for position, name in enumerate(wanted):
             if name in (label, base):

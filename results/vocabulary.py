@@ -110,11 +110,25 @@ def _base(label: str) -> str:
     return re.split(r"[_(]", label, maxsplit=1)[0].removesuffix(LABELLED)
 
 
-def algorithm_order(label: str) -> tuple[int, str]:
-    """Sort key: the paper's algorithms in its order, each followed by its variants."""
+_NUMBER = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
+
+
+def algorithm_order(label: str) -> tuple[int, list[str | float]]:
+    """Sort key: the paper's algorithms in its order, each followed by its variants.
+
+    Numbers in labels are ordered as numbers, as the values of a sweep.
+
+    Examples
+    --------
+    >>> sorted(["lof(k=10)", "lof(k=5)", "lof", "iforest"], key=algorithm_order)
+    ['iforest', 'lof', 'lof(k=5)', 'lof(k=10)']
+    """
     base = _base(label)
     names = list(PAPER_ALGORITHMS)
-    return (names.index(base) if base in names else len(names), label)
+    # Texts and numbers in turn, so that each is compared with its like.
+    parts = enumerate(_NUMBER.split(label))
+    ordered = [float(part) if i % 2 else part for i, part in parts]
+    return (names.index(base) if base in names else len(names), ordered)
 
 
 def round_half_up(value: float, digits: int) -> Decimal:

@@ -125,7 +125,8 @@ def sentences(comparison: Comparison, name: Callable[[str], str] = display_name)
         Returns the name to print for an algorithm.
     """
     n, k = comparison.values.shape
-    texts = [f"{k} algorithms on {n} data sets ({', '.join(map(str, comparison.values.index))})."]
+    on = f"{n} data set{'s' * (n != 1)}"
+    texts = [f"{k} algorithms on {on} ({', '.join(map(str, comparison.values.index))})."]
     for dataset, labels in comparison.left_out_datasets.items():
         names = ", ".join(map(name, labels))
         texts.append(f"Left out: {dataset} (no value for {names}).")
@@ -146,7 +147,7 @@ def sentences(comparison: Comparison, name: Callable[[str], str] = display_name)
             texts.append("The tests of pairs below then show nothing by themselves.")
     if comparison.smallest_p > ALPHA:
         texts.append(
-            f"With {n} data sets Wilcoxon's test cannot give less than "
+            f"With {on} Wilcoxon's test cannot give less than "
             f"p = {format_p(comparison.smallest_p)}: no pair can be shown to differ by it."
         )
     return texts
