@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from datasets import DataError
 from datasets.definition import Definition
@@ -124,6 +124,14 @@ class Data(Strict):
         return value
 
 
+def _of_a_grid(value: Any) -> None:
+    if value is not None:
+        raise ValueError(
+            "a grid's file begins with the line `# @package _global_`; without it as the first, "
+            "the keys of the file are not those of the configuration"
+        )
+
+
 class Configuration(Strict):
     """The configuration of one cell; `dataset` and `algorithm` are checked by their own rules."""
 
@@ -133,7 +141,7 @@ class Configuration(Strict):
     protocol: Protocol
     runner: Runner
     data: Data
-    grid: None = None
+    grid: Annotated[None, BeforeValidator(_of_a_grid)] = None
     n_splits: Count | None
     timeout: Positive
     seed: Annotated[int, Field(ge=0)]

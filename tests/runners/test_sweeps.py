@@ -259,6 +259,13 @@ def test_a_grid_without_a_sweep_is_refused_rather_than_run_in_part(refusal, comp
     assert len(composed("-m", search, "grid=own", "dataset=pima", "algorithm=lof")) == 2
 
 
+@pytest.mark.parametrize("header", ["", "# mine\n# @package _global_\n"])
+def test_a_grid_without_its_first_line_says_what_that_is(refusal, own_group, header):
+    search = own_group("grid/own", f"{header}n_splits: 3\n")
+    line = refusal(search, "grid=own", "dataset=pima", "algorithm=lof")
+    assert "own.yaml: grid: a grid's file begins with the line `# @package _global_`" in line
+
+
 def test_a_primary_configuration_that_would_not_be_read_is_refused(refusal, own_group, tmp_path):
     search = own_group("algorithm/own", "_target_: sklearn.svm.OneClassSVM\n")
     (tmp_path / "mine" / "config.yaml").write_text("seed: 5\n")
