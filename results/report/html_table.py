@@ -44,7 +44,7 @@ class HtmlTable:
     notes: list[str] = field(default_factory=list)
 
 
-_NUMBER = re.compile(r"^[<+]?\s*(-?\d+(?:\.\d+)?)(?:[s†]|\s|$|/)")
+_NUMBER = re.compile(r"^[<+]?\s*(-?\d+(?:\.\d+)?)(?:[s†§]|\s|$|/)")
 
 
 def sort_key(text: str) -> str:
@@ -52,7 +52,7 @@ def sort_key(text: str) -> str:
 
     Examples
     --------
-    >>> sort_key("0.665† ± 0.01"), sort_key("+0.020"), sort_key("wilt"), sort_key("--")
+    >>> sort_key("0.665§ ± 0.01"), sort_key("+0.020"), sort_key("wilt"), sort_key("--")
     ('0.665', '0.020', 'wilt', '')
     """
     if text in MARK_MEANINGS:
