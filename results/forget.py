@@ -9,6 +9,7 @@ from pathlib import Path
 
 from results.output import Output
 from results.records.asked import no_longer_ask
+from results.records.frame import selected
 from results.records.opening import Search, Selection, left_out, no_records
 from results.records.record import Record
 from results.records.statuses import STATUSES
@@ -59,12 +60,16 @@ def forget(
     search = Search(selection)
     chosen = [
         record
-        for record in search.select(store, str(paths[0]))
+        for record in selected(store, search, str(paths[0]))
         if not statuses or record.status in statuses
     ]
     output.remarks += search.unmatched() + left_out(store.unreadable)
     if not chosen:
-        raise ValueError(f"no selected record has status {' or '.join(statuses)}")
+        raise ValueError(
+            f"no selected record has status {' or '.join(statuses)}"
+            if statuses
+            else "no record is shown under the names asked for by tables and status"
+        )
     for line in described(chosen):
         output.console.print(line, markup=False, soft_wrap=True)
     if not yes and not _agreed(len(chosen)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -99,6 +99,31 @@ def from_records(
     remarks += search.unmatched(found)
     again = None if isinstance(records, Iterator) else records
     return Experiments(frame, search.selection, remarks, again)
+
+
+def selected(records: Iterable[Record], search: Search, origin: str) -> Iterator[Record]:
+    """Yield the selected records, as they are, by the protocols and data sets that tables show.
+
+    ``paper`` leaves out what is told apart from it, ``paper(cap.drawn=once)``, and the reverse.
+    Those on an earlier version of a file or of code, which tables leave out, bear the plain name.
+
+    Parameters
+    ----------
+    records : iterable of Record
+        Can be iterated over several times.
+    search : Search
+    origin : str
+    """
+    asked = {name: search.selection.asked()[name] for name in ("protocol", "dataset")}
+    asked = {name: patterns for name, patterns in asked.items() if patterns}
+    shown: dict[Hashable, dict[Hashable, Any]] = {}
+    if asked:
+        frame = from_records(records, origin=origin).frame
+        shown = frame.set_index("key")[list(asked)].to_dict("index")
+    for record in search.select(records, origin):
+        names = shown.get(record.key) or {name: getattr(record, name) for name in asked}
+        if all(any(matches(names[name], p) for p in patterns) for name, patterns in asked.items()):
+            yield record
 
 
 _as_text = json.JSONEncoder(sort_keys=True, default=str).encode

@@ -79,6 +79,20 @@ def test_a_grid_that_is_not_one_is_refused_by_name(folder, capsys):
     assert f"{folder / 'grid.json'} does not hold a grid (cells.0.dataset: " in err
 
 
+@pytest.mark.parametrize(
+    ("name", "left"), [("paper", 0.2), ("paper(cap.ratio=0.2)", 0.1), ("pape*", None)]
+)
+def test_protocols_are_forgotten_by_the_names_that_tables_show(tmp_path, capsys, name, left):
+    for ratio, n in ((0.1, 3), (0.2, 2)):
+        config = {"protocol": {"name": "paper", "cap": {"ratio": ratio}}}
+        made = [make_record("pima", "lof", split=split, config=config) for split in range(n)]
+        write_fast(tmp_path / "records", made)
+    _, out, _ = run(capsys, "forget", "--output", tmp_path, "--protocol", name, "--yes")
+    kept = {r.config["protocol"]["cap"]["ratio"] for r in RecordStore(tmp_path / "records")}
+    assert kept == ({left} if left else set())
+    assert f"removed { ({0.2: 3, 0.1: 2, None: 5}[left]) } records" in out
+
+
 def test_forget_shows_and_removes_what_is_selected(folder, capsys):
     arguments = ["forget", "--output", folder, "--algorithm", "mine"]
     status, out, err = run(capsys, *arguments)
@@ -125,6 +139,7 @@ def test_what_a_run_replaces_while_forget_asks_stays(folder, capsys, monkeypatch
         (("--status", "bad"), "unknown status 'bad'; there are: ok, timeout"),
         (("--status", "timeout"), "no selected record has status timeout"),
         (("--dataset", "pina"), "no record has dataset 'pina'; there are: pima, wilt"),
+        (("--dataset", "pima(openml=1)"), "no record is shown under the names asked for"),
         (("--dataset", "pima", "--records", "x.parquet"), "forget removes records from one folder"),
     ],
 )
