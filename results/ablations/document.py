@@ -147,7 +147,7 @@ def _runs(frame: pd.DataFrame, results: Mapping[Study, list[Effects]]) -> str:
             "interval over data sets; w/t/l counts data sets at three decimals; p is Wilcoxon's "
             "signed-rank test over data sets, and p (Holm) is corrected for the number of levels "
             "in the table. Fit time is processor time relative to the reference's, as geometric "
-            "mean over data sets.",
+            "mean over data sets; --: run with another version of the code.",
         ]
     )
 
@@ -182,7 +182,8 @@ def summary_markdown(effects: Effects) -> str:
                 _probability(cell["p"]),
                 _probability(cell["p_holm"]),
             ]
-        row.append(f"x {effects.seconds[level]:.2f}")
+        seconds = effects.seconds[level]
+        row.append("--" if pd.isna(seconds) else f"x {seconds:.2f}")
         rows.append(row)
     setting = SETTINGS[effects.setting].capitalize()
     caption = f"{setting}, protocol {effects.protocol}; bold: the reference"

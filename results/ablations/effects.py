@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +30,7 @@ class Effects:
         Splits of each data set that the means are over.
     seconds : Series
         Processor time of fitting each level relative to the reference, as geometric mean over
-        data sets.
+        data sets; NaN for a level that was run with other code or on another kind of processor.
     summary : DataFrame
         One row per level and metric; see :func:`summarise`.
     """
@@ -74,6 +75,8 @@ def _effects(part: pd.DataFrame, study: Study, protocol: str, setting: str) -> E
         errors[metric] = gaps.groupby(level="dataset").sem()
         n_splits = groups.size()
     seconds = part.groupby(["level", "dataset"])["fit_cpu_seconds"].mean().unstack("level")[order]
+    made_by = part["provenance"].map(_made_by).groupby(part["level"]).agg(frozenset)
+    seconds.loc[:, made_by[order] != made_by[study.reference]] = np.nan
     relative = seconds.div(seconds[study.reference], axis=0)
     summary = pd.concat(
         [summarise(means[metric], study.reference, metric) for metric in JUDGED_BY],
@@ -83,6 +86,11 @@ def _effects(part: pd.DataFrame, study: Study, protocol: str, setting: str) -> E
     return Effects(
         study, protocol, setting, means, errors, n_splits, np.exp(np.log(relative).mean()), summary
     )
+
+
+def _made_by(provenance: str) -> tuple[str, str]:
+    made = json.loads(provenance)
+    return str(made.get("commit")), str(made.get("cpu"))
 
 
 def contrasts(effects: Effects, metric: str) -> pd.DataFrame:

@@ -162,7 +162,7 @@ STUDIES: Final = (
         "gamma",
         "Hidden outliers per observation, gamma",
         "Does a gamma below 1 gain? (0.1 to 10: drawn per tree.)",
-        {"gamma": (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, (0.1, 10.0))},
+        {"gamma": (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, (0.1, 10.0))},
     ),
     Study(
         "out_of_bounds",

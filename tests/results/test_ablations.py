@@ -1,5 +1,6 @@
 """Ablations from made-up records whose effects are known."""
 
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from sklearn.utils import get_tags
 
 from ocrf import OneClassRF
 from results.ablations.choice import choices, choices_markdown, choose
-from results.ablations.document import skeleton, write_ablations
+from results.ablations.document import skeleton, summary_markdown, write_ablations
 from results.ablations.effects import effects, summarise
 from results.ablations.studies import REFERENCE, STUDIES, TARGET
 from results.cli import main
@@ -131,6 +132,22 @@ def test_means_are_over_the_splits_that_all_levels_finished():
     assert np.isnan(means.loc["adult", "0.1"])
     row = part.summary.query("metric == 'roc_auc'").set_index("level").loc["0.1"]
     assert (row["n_datasets"], row["difference"]) == (2, pytest.approx(0.1))
+
+
+def test_times_of_other_code_are_not_compared():
+    records = []
+    for record in gammas():
+        config = record.config["algorithm"]
+        commit = "b" * 40 if config["gamma"] == 10.0 else "a" * 40
+        seconds = 3.0 if config["gamma"] == 0.1 else 2.0
+        provenance = record.provenance | {"commit": commit}
+        records.append(replace(record, provenance=provenance, fit_cpu_seconds=seconds))
+    part = effects(from_records(records).frame, BY_NAME["gamma"])[0]
+    assert part.seconds["1"] == 1.0
+    assert part.seconds["0.1"] == pytest.approx(1.5)
+    assert np.isnan(part.seconds["10"])
+    rows = summary_markdown(part).splitlines()
+    assert [row.split("|")[-2].strip() for row in rows[-3:]] == ["x 1.50", "x 1.00", "--"]
 
 
 def test_failed_experiments_do_not_count():

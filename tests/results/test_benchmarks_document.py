@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from results.ablations.effects import effects
-from results.ablations.studies import STUDIES
+from results.ablations.effects import JUDGED_BY
 from results.aggregate import make_cells
-from results.benchmarks.document import FILE, parameter_effects
+from results.benchmarks.document import parameter_effects
 from results.benchmarks.duels import duels
 from results.benchmarks.halves import judge_all
 from results.benchmarks.placing import pair_tests
@@ -21,6 +21,7 @@ from results.reproduction.comparison import compare
 from results.reproduction.standings import standing_rows, standings
 from results.statistics.rank_tests import holm, wilcoxon_holm
 
+FILE = Path(__file__).parents[2] / "results" / "BENCHMARKS.md"
 RUNS = FILE.parent / "runs"
 PACKS = [RUNS / name for name in ("dte2024", "pyod2019", "benchmarks")]
 TEXT = " ".join(FILE.read_text(encoding="utf-8").split())
@@ -104,34 +105,124 @@ def test_against_isolation_forest(cells):
     assert (outlier.xs("roc_auc", level="metric")["p_holm"] > 0.05).all()
 
 
-def test_gamma_is_chosen_by_either_half(experiments, cells):
-    assert says("gamma = 0.03 is chosen by either half of the data sets")
+@pytest.fixture(scope="module")
+def varied(experiments):
+    """Return the effects of every parameter, by study and protocol."""
+    found = parameter_effects(experiments)
+    return {(study.name, part.protocol): part for study, own in found.items() for part in own}
+
+
+@pytest.fixture(scope="module")
+def levels(varied):
+    """Return one row per protocol, study, level and metric, with p corrected for all of them."""
+    parts = [
+        part.summary.assign(study=study, protocol=protocol)
+        for (study, protocol), part in varied.items()
+    ]
+    table = pd.concat(parts).dropna(subset="p")
+    table["p_all"] = holm(table["p"].to_numpy())
+    return table.set_index(["protocol", "study", "level", "metric"]).sort_index()
+
+
+def test_gamma_is_chosen_by_either_half(experiments, levels):
+    assert says("gamma = 0.01, the smallest tried, is chosen by either half of the data sets")
+    tried = levels.loc[("adbench", "gamma")].index.get_level_values("level")
+    assert min(tried, key=float) == "0.01"
     judged = judge_all(parameter_effects(experiments))
     assert {c.protocol for c in judged} == {"adbench", "dte2024_semi"}
     by_ap = [c for c in judged if (c.protocol, c.metric) == ("adbench", "average_precision")]
-    assert [c.level for c in by_ap] == ["gamma=0.03"] * 2
+    assert [c.level for c in by_ap] == ["gamma=0.01"] * 2
+    assert says("gains as much on the other half as on its own")
     assert all(c.gains.mean() > 0.9 * c.gain_there for c in by_ap)
     tests = [
         wilcoxon_holm(c.gains.to_frame("a").assign(b=0.0)).loc["a", "b"]
         for c in (*by_ap, *(c for c in judged if c not in by_ap))
     ]
-    assert says("do not survive that for all choices made here")
+    assert says("nor do the two tests on halves, with half as many data sets, survive that for all")
     assert (holm(np.array(tests)) > 0.05).all()
 
 
-def test_a_smaller_gamma_gains_with_anomalies_in_train_only(experiments, cells):
-    (study,) = (study for study in STUDIES if study.name == "gamma")
-    tables = {e.protocol: e.summary for e in effects(experiments, study)}
-    found = tables["adbench"].set_index(["metric", "level"])["p_holm"].sort_index()
-    assert says("Over all 43 the gain survives the correction for the levels of gamma")
-    assert found["average_precision", "0.03"] < 0.05
+def test_a_smaller_gamma_gains_with_anomalies_in_train_only(levels, cells):
+    gamma = levels.xs("gamma", level="study")
+    by_ap = gamma.loc["adbench"].xs("average_precision", level="metric")
+    assert says(
+        "Over all 43 the gains of 0.01 to 0.1 survive the correction for the levels of gamma"
+    )
+    survivors = by_ap.index[by_ap["p_holm"] < 0.05]
+    assert set(survivors) == {"0.01", "0.03", "0.1"}
+    assert (by_ap.loc[survivors, "difference"] > 0).all()
+    assert set(by_ap["n_datasets"]) == {43}
+    assert says("but not that for all levels of all parameters")
+    assert (by_ap["p_all"] > 0.05).all()
     assert says("no level of gamma makes a difference that could be told from chance")
-    assert (found["roc_auc"].dropna() > 0.05).all()
-    assert (tables["dte2024_semi"]["p_holm"].dropna() > 0.05).all()
+    assert (gamma.xs("roc_auc", level="metric")["p_holm"] > 0.05).all()
+    assert (gamma.loc["dte2024_semi"]["p_holm"] > 0.05).all()
     assert says("Isolation forest remains ahead on average")
     own = cells.xs(("adbench", "outlier"), level=("protocol", "setting"))
     means = own["average_precision"].unstack("label").mean()
-    assert means["oneclassrf_text(gamma=0.03)"] < means["iforest"]
+    assert means["oneclassrf_text(gamma=0.01)"] < means["iforest"]
+
+
+def test_the_size_of_the_sub_samples_works_in_opposite_directions(varied, levels):
+    assert says("ADBench's protocol with three seeds, `dte2024_semi` with five")
+    assert {(protocol, n) for (_, protocol), part in varied.items() for n in part.n_splits} == {
+        ("adbench", 3),
+        ("dte2024_semi", 5),
+    }
+    assert says("These are the only effects of a parameter that survive correction for all levels")
+    survivors = levels[levels["p_all"] < 0.05]
+    assert (survivors["difference"] < 0).all()
+    found = {(protocol, study, level) for protocol, study, level, _ in survivors.index}
+    assert says("half of the training rows or on all of them do worse")
+    outlier = {("adbench", "subsample", level) for level in ("0.5", "1")}
+    assert says("trees on 64 rows or fewer do")
+    assert found == outlier | {("dte2024_semi", "subsample", level) for level in ("32", "64")}
+    size = levels.xs("subsample", level="study")
+    told = size[size["p_holm"] < 0.05]
+    own = told.loc["adbench"]
+    assert says("trees on half of the rows or on all of them lose by both metrics and take longer")
+    assert says("no smaller size than the default is told apart from it")
+    assert set(own.index) == {(n, m) for n in ("0.5", "1") for m in JUDGED_BY}
+    assert (own["difference"] < 0).all()
+    seconds = varied["subsample", "adbench"].seconds
+    assert 1.5 < seconds["0.5"] < seconds["1"]
+    own = told.loc["dte2024_semi"]
+    assert says("128 rows or fewer lose by both metrics")
+    losses = own.index[own["difference"] < 0]
+    assert set(losses) == {(n, m) for n in ("32", "64", "128") for m in JUDGED_BY}
+    assert says("half of the rows gain by both, all rows by average precision")
+    gains = own.index[own["difference"] > 0]
+    assert set(gains) == {*(("0.5", m) for m in JUDGED_BY), ("1", "average_precision")}
+    assert says("not that for all levels of all parameters. So `max_samples=0.5` is worth a try")
+    assert (own.loc[gains, "p_all"] > 0.05).all()
+
+
+def test_depth_matters_in_novelty_detection_alone(varied, levels):
+    depth = levels.xs("depth", level="study")
+    told = depth[depth["p_holm"] < 0.05]
+    assert says("trees of depth 4 or less lose by both metrics")
+    own = told.loc["dte2024_semi"]
+    both = {(n, m) for n in ("2", "4") for m in JUDGED_BY}
+    assert set(own.index) == both | {("6", "average_precision")}
+    assert (own["difference"] < 0).all()
+    assert says("In outlier detection no bound is told apart from the reference")
+    assert "adbench" not in told.index.get_level_values("protocol")
+    assert says("Trees without a bound take more than twice as long and change nothing")
+    for protocol in ("adbench", "dte2024_semi"):
+        assert varied["depth", protocol].seconds["unbounded"] > 2.0
+    assert says("Neither of the two densities is better than the depth score")
+    scoring = levels.xs("scoring", level="study")
+    assert not ((scoring["difference"] > 0) & (scoring["p"] < 0.05)).any()
+    features = levels.xs("features", level="study")
+    assert says(
+        "One feature per node gains on average too, but on fewer data sets, and is not told"
+    )
+    assert (features["p_holm"] > 0.05).all()
+    one = features.loc[("adbench", "node 1, tree auto", "average_precision")]
+    least = levels.loc[("adbench", "gamma", "0.01", "average_precision")]
+    assert one["difference"] > 0
+    wins = [int(row["wins_ties_losses"].split("/")[0]) for row in (one, least)]
+    assert wins[0] < wins[1]
 
 
 def test_no_property_says_where_it_wins(cells):
@@ -142,29 +233,3 @@ def test_no_property_says_where_it_wins(cells):
     own = table[table["trait"] == "clustered_share"]
     assert own["protocol"].nunique() == 5
     assert (own["rho"] < 0).all()
-
-
-def test_of_depth_sub_sample_and_scoring_one_level_differs(experiments):
-    found = {study.name: own for study, own in parameter_effects(experiments).items()}
-    parts = [part for name in ("depth", "subsample", "scoring") for part in found[name]]
-    assert says("These three were not varied in novelty detection")
-    assert {part.protocol for part in parts} == {"adbench"}
-    assert says("for depth, sub-sample and scoring with the first of them")
-    assert all((part.n_splits == 1).all() for part in parts)
-    assert says("Of depth, sub-sample and scoring one level differs beyond doubt, and it is worse")
-    told = [
-        (part.study.name, row["level"], row["difference"] < 0)
-        for part in parts
-        for row in part.summary[part.summary["p_holm"] < 0.05].to_dict("records")
-    ]
-    assert told == [("subsample", "1", True)] * 2
-    seconds = {part.study.name: part.seconds for part in parts}
-    assert says("lose by both metrics and take three times as long")
-    assert 2.7 < seconds["subsample"]["1"] < 3.5
-    assert says("take nearly as much longer and change nothing")
-    assert 2.4 < seconds["depth"]["unbounded"] < seconds["subsample"]["1"]
-    assert says("Neither of the two densities is better than the depth score")
-    (scoring,) = found["scoring"]
-    assert (scoring.summary["difference"].dropna() < 0).all()
-    assert says("nor gamma beyond 0.03 and 3")
-    assert {part.means["roc_auc"].shape[1] for part in found["gamma"]} == {5}
