@@ -18,6 +18,7 @@ from runners.experiment import Cell, Limits
 from runners.isolation.messages import Check, Cut, Load
 from runners.isolation.pool import POOL
 from runners.locks import FOLDER
+from runners.schema import OF_CUSTOM
 from runners.variants import variant_of
 
 _DATASETS = logging.getLogger("datasets")
@@ -46,12 +47,19 @@ def check_shared(cells: Sequence[Cell]) -> None:
             )
         twin = known.setdefault(cell.identity, cell)
         if twin is not cell:
-            one, other = ({**c.config, "n_splits": None} for c in (twin, cell))
+            one, other = _without_effect(twin), _without_effect(cell)
             if changed := variant_of(one, other):
                 raise UsageError(
                     f"{cell.name} is there twice, with {variant_of(other, one)} and with "
                     f"{changed}, on which no result depends: leave out one"
                 )
+
+
+def _without_effect(cell: Cell) -> dict[str, Any]:
+    """Return what the outcomes of a cell do not depend on, and no template of a group takes."""
+    data = {name: v for name, v in (cell.config["data"] or {}).items() if name not in OF_CUSTOM}
+    groups = ("dataset", "protocol", "runner", "timeout", "allow_labels")
+    return {"data": data, **{name: cell.config[name] for name in groups}}
 
 
 def _shared(cell: Cell) -> dict[str, Any]:

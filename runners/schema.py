@@ -185,6 +185,10 @@ _HANDED_ON = (
 )
 
 
+#: The keys of the group `data` that only `dataset=custom` takes.
+OF_CUSTOM = frozenset(_HANDED_ON[0][2])
+
+
 def checked(resolved: Mapping[str, Any], own: Collection[str] = ()) -> Plain:
     """Return a resolved configuration that fits the schema, with its protocol written out.
 

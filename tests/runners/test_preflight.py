@@ -150,6 +150,7 @@ def test_a_splitter_that_cannot_be_built_is_refused(make_cell, cut, words):
         (["timeout=5,10"], "^pima lof novelty paper is there twice, with timeout=5 and with timeout=10"),
         (["data.home=one,two"], "with data.home=one and with data.home=two, on which no result"),
         (["dataset=pima,pima", "n_splits=2,3"], None),
+        (["algorithm=lof,pyod", "detector=KNN,LOF"], None),
         (["dataset=pima,wilt", "runner.memory_limit_gb=1", "seed=0,1"], None),
     ],
 )  # fmt: skip
