@@ -76,7 +76,7 @@ _WITHOUT_KERNELS = frozenset(
     {"joblib", "numba", "numpy", "pandas", "pyod", "scipy", "sklearn", "torch"}
 )
 _WITHOUT_SKLEARN = _WITHOUT_KERNELS - {"pyod", "sklearn"}
-_ADAPTER = "baselines.PyODDetector"
+ADAPTER = "baselines.PyODDetector"
 
 
 def preloaded_packages(algorithm: Mapping[str, Any]) -> frozenset[str]:
@@ -90,11 +90,11 @@ def preloaded_packages(algorithm: Mapping[str, Any]) -> frozenset[str]:
 
 @functools.cache  # asked for every experiment
 def _preloaded_packages(named: tuple[str, ...]) -> frozenset[str]:
-    code = own_code([target for target in named if target != _ADAPTER])
+    code = own_code([target for target in named if target != ADAPTER])
     if not _WITHOUT_KERNELS.issuperset(code.packages):
         return WITH_KERNELS | {"sklearn"}
     needed = WITH_KERNELS.intersection(code.project)
-    if needed or _ADAPTER in named or not _WITHOUT_SKLEARN.issuperset(code.packages):
+    if needed or ADAPTER in named or not _WITHOUT_SKLEARN.issuperset(code.packages):
         needed |= {"sklearn"}
     return needed
 

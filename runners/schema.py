@@ -25,7 +25,7 @@ from datasets.strict import Invalid, Strict, check, suggestion
 from results.metrics import METRICS
 from results.records.record import targets
 from results.records.splits import USUAL_SPLITS, splits_of
-from runners.detectors import DetectorError, constructor_of
+from runners.detectors import ADAPTER, DetectorError, constructor_of
 from runners.own_code import own_code
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -175,7 +175,6 @@ class Configuration(Strict):
         return self
 
 
-_ADAPTER = "baselines.PyODDetector"
 #: What a cell is made of.
 GROUPS = ("dataset", "algorithm", "setting", "protocol")
 #: What `dataset=custom` takes from the group `data`, and `algorithm=pyod` from the root.
@@ -300,7 +299,7 @@ def _of_both(
     algorithm: Mapping[str, Any], protocol: Protocol, setting: Mapping[str, Any]
 ) -> tuple[str, ...]:
     """Return why a protocol tests rows that the detector has no scores for."""
-    kept = algorithm.get("training_scores") is True and algorithm.get("_target_") == _ADAPTER
+    kept = algorithm.get("training_scores") is True and algorithm.get("_target_") == ADAPTER
     if not kept or protocol.may_test_what_trains(setting["anomalies_in_train"]):
         return ()
     return (

@@ -187,6 +187,7 @@ def test_an_exception_is_a_finding_with_its_traceback():
     ("arguments", "status", "words"),
     [
         (["algorithm=healthy"], 0, "8 passed, 0 failed"),
+        (["algorithm=pyod_hbos", "+algorithm.training_scores=true"], 0, "checked without training"),
         (["algorithm=returns_nan"], 1, "scores not finite"),
         (["algorithm=healthyy"], 2, "Could not find 'algorithm/healthyy'"),
         (["algorithm=healthy", "algorithm.second=1"], 2, "Valid names in algorithm: seconds"),
