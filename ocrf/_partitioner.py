@@ -33,6 +33,9 @@ _FEW_POINTS = 32
 # The marks of more points than these are bits; of fewer, bytes take less time.
 _MOST_MARKED = 2**18
 
+# Where fewer than one of so many points is marked, blocks of so many points are moved together.
+_FEW_MARKED, _BLOCK = 64, np.uintp(8)
+
 # Rows of the training data that fit the cache while a tree's features are read from them.
 _GATHER_ROWS = 1024
 
@@ -221,6 +224,31 @@ def partition_by_marks(
 
 
 @inner_kernel(forceinline=True)
+def _partition_by_few(
+    source: np.ndarray, target: np.ndarray, to_marked: int, to_others: int, marked: np.ndarray
+) -> None:
+    """Partition as `partition_by_marks` does, where few points are marked: in most blocks, none."""
+    next_marked, both = np.uintp(to_marked), np.uintp(to_marked + to_others)
+    n = np.uintp(source.shape[0])
+    end = n - n % _BLOCK
+    for first in range(np.uintp(0), end, _BLOCK):
+        some = np.uint8(0)
+        for i in range(_BLOCK):
+            some |= marked[source[first + i]]
+        if some:
+            for i in range(first, first + _BLOCK):
+                point = source[i]
+                is_marked = np.uintp(marked[point])
+                target[next_marked if is_marked else both + i - next_marked] = point
+                next_marked += is_marked
+        else:
+            for i in range(first, first + _BLOCK):
+                target[both + i - next_marked] = source[i]
+    rest = np.intp(next_marked), np.intp(both + end - next_marked)
+    partition_by_marks(source[end:], target, *rest, marked)
+
+
+@inner_kernel(forceinline=True)
 def _partition_by_bits(
     source: np.ndarray, target: np.ndarray, to_marked: int, to_others: int, bitmap: np.ndarray
 ) -> None:
@@ -282,6 +310,8 @@ def partition_orders(
             copy_points(source, target)
         elif in_bits:
             _partition_by_bits(source, target, to_marked, to_others, bitmap)
+        elif _FEW_MARKED * smaller.shape[0] < n:
+            _partition_by_few(source, target, to_marked, to_others, marked)
         else:
             partition_by_marks(source, target, to_marked, to_others, marked)
     if in_bits:

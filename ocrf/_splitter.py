@@ -27,6 +27,10 @@ _RUN, _LONGER, _LARGE, _LARGER = 16, 4, 4096, 16
 # Thresholds are tried when so many are waiting: what is known of them fits the cache.
 _TOGETHER = 128
 
+# Bounds and gains are computed for a multiple of so many, in whole vectors of the processor: arrays
+# have room for what is past the end, and nobody reads it.
+_LANES = 8
+
 # A run is skipped if its bound is smaller by more than rounding can explain.
 _ROUNDING = 1.0 + 1e-6
 
@@ -95,19 +99,25 @@ def _n_runs(n: int) -> int:
     return (n - 1 + length - 1) // length
 
 
+@kernel(inline="always")
+def _in_lanes(n: int) -> int:
+    """Return n rounded up to a multiple of `_LANES`."""
+    return (n + _LANES - 1) // _LANES * _LANES
+
+
 def most_runs(m: int) -> int:
-    """Return the largest number of runs that a node of at most m points has."""
+    """Return the largest number of runs that a node of at most m points has, in whole lanes."""
     most, length, large = 0, _RUN, _LARGE
     while m >= large:
         most = max(most, (large - 2) // length + 1)
         length *= _LONGER
         large *= _LARGER
-    return max(most, (m - 2) // length + 1)
+    return _in_lanes.py_func(max(most, (m - 2) // length + 1))
 
 
 def most_together(m: int) -> int:
-    """Return how many thresholds of nodes of at most m points are tried together."""
-    return _TOGETHER + max(_run_length.py_func(m), _SEARCH_BY_RUNS)
+    """Return how many thresholds are tried together in a node of m points, in whole lanes."""
+    return _in_lanes.py_func(_TOGETHER + max(_run_length.py_func(m), _SEARCH_BY_RUNS))
 
 
 @inner_kernel(forceinline=True)
@@ -133,7 +143,7 @@ def _bound_runs(criterion: int, node: Sorted, slot: int, search: Search) -> tupl
     total, n_outliers = np.float64(n), node.n_outliers
     # Two loops, one without a branch on the criterion: the compiler makes vectors of the first.
     if criterion == GINI:
-        for run in range(runs):
+        for run in range(_in_lanes(runs)):
             low, high = (edges[run] - bottom) * per_unit, (edges[run + 1] - bottom) * per_unit
             a_min = np.float64(1 + run * length)
             a_max = min(np.float64((run + 1) * length), total - 1.0)
@@ -221,7 +231,7 @@ def _try_added(
     n, n_outliers = np.float64(node.end - node.start), node.n_outliers
     # Loops over contiguous arrays, without a branch: the compiler makes vectors of the first.
     if criterion == GINI:
-        for i in range(n_added):
+        for i in range(_in_lanes(n_added)):
             gains[i] = gini_gain(n_left[i], n, shares[i], n_outliers)
     elif criterion == ENTROPY:
         for i in range(n_added):
