@@ -67,7 +67,10 @@ def test_commands_end_with_tables_whatever_the_fields_of_some_records_hold(tmp_p
             json.dumps(plain)
         )
     for command in COMMANDS:
-        assert main([command, "--output", str(tmp_path)]) == 0, capsys.readouterr().err
+        status, error = main([command, "--output", str(tmp_path)]), capsys.readouterr().err
+        # Among them are some whose algorithm is not what its file says: no judgement on those.
+        refused = command == "compare" and "do not measure the same as goix2016" in error
+        assert status == (2 if refused else 0), error
     assert main(["export", str(tmp_path / "e.csv"), "--output", str(tmp_path)]) == 0
     assert main(["pack", str(tmp_path / "p.parquet"), "--output", str(tmp_path)]) == 0
     assert "left out, unreadable" in capsys.readouterr().out
