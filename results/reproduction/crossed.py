@@ -84,9 +84,9 @@ def statements(table: pd.DataFrame) -> list[str]:
     gap, row = max(gaps, key=lambda found: abs(found[0]))
     others = _others(row)
     return [
-        f"Of {len(table)} values {outside} lie outside the range of what the same algorithm has on "
-        "the splits of the five other streams; if the streams are alike, one in three does so by "
-        f"chance ({len(table) / 3:.0f}).",
+        f"Of {len(table)} values on the own stream's splits {outside} lie outside the range of "
+        "what the same algorithm has on the splits of the five other streams; if the streams are "
+        f"alike, one in three does so by chance ({len(table) / 3:.0f}).",
         f"The largest distance to their mean is {gap:+.3f}: {row['column']} on {row['dataset']}, "
         f"{row['setting']}, {METRICS[row['metric']].heading}, published {row['published']:.3f}, "
         f"{row[row['column']]:.3f} on its own stream's splits, {others.mean():.3f} on the others' "

@@ -45,7 +45,7 @@ def test_equal_values_on_all_streams_give_the_published_ranks():
     assert len(table) == 12
     assert table["rank"].tolist() == table["paired_rank"].tolist()
     said = statements(table)
-    assert "Of 12 values 0 lie outside" in said[0]
+    assert "Of 12 values on the own stream's splits 0 lie outside" in said[0]
     assert "Of 30 pairs" in said[2]
     assert " 0 stand in another order than printed" in said[2]
     assert said[3].startswith("In 0 of 2 cases")
@@ -58,7 +58,7 @@ def test_a_lucky_draw_shows_in_range_distance_ranks_and_best():
     )
     table = crossed_table(cells(crossed(low)))
     said = statements(table)
-    assert "Of 12 values 2 lie outside" in said[0]
+    assert "Of 12 values on the own stream's splits 2 lie outside" in said[0]
     assert "+0.616: OCSVM on pima, novelty, ROC, published 0.716" in said[1]
     assert "0.100 on the others' (0.100 to 0.100)" in said[1]
     roc = table[table["metric"] == "roc_auc_2016"].set_index("column")
