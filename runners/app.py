@@ -43,8 +43,8 @@ def run_cell(config: DictConfig) -> Summary:
         raise UsageError(f"hydra/launcher={chosen} launches the jobs of a sweep: add -m")
     if hydra_part.mode != RunMode.MULTIRUN and (swept := hydra_part.sweeper.get("params")):
         raise UsageError(
-            f"hydra.sweeper.params sweeps over {', '.join(map(str, swept))}, and this is no sweep, "
-            "which would take no notice: add -m, or `mode: MULTIRUN` below hydra in the file"
+            f"hydra.sweeper.params sweeps over {', '.join(map(str, swept))}, but this run is not a "
+            "sweep and would ignore it: add -m, or `mode: MULTIRUN` below hydra in the file"
         )
     factory = CellFactory(Composer(hydra_part))
     composed = Composed.from_config(config, hydra_part)

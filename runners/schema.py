@@ -7,7 +7,6 @@ schema before anything is started. What is recorded and never read would be a wr
 from __future__ import annotations
 
 import functools
-import inspect
 import pickle
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -23,10 +22,8 @@ from datasets.protocols import Protocol
 from datasets.sources.kinds import SOURCES
 from datasets.strict import Invalid, Strict, check, suggestion
 from results.metrics import METRICS
-from results.records.record import targets
 from results.records.splits import USUAL_SPLITS, splits_of
-from runners.detectors import ADAPTER, DetectorError, constructor_of
-from runners.own_code import own_code
+from runners.algorithm_check import in_algorithm, in_pairing
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
@@ -214,9 +211,9 @@ def checked(resolved: Mapping[str, Any], own: Collection[str] = ()) -> Plain:
     if isinstance(resolved.get("algorithm"), Mapping):
         if resolved["algorithm"].get("detector", "") is None:
             raise Invalid("algorithm=pyod is a template: detector=NAME says which of PyOD's it is")
-        mistakes += _of_algorithm(_frozen(resolved["algorithm"]))
+        mistakes += in_algorithm(_frozen(resolved["algorithm"]))
         if protocol is not None:
-            mistakes += _of_both(resolved["algorithm"], protocol, resolved["setting"])
+            mistakes += in_pairing(resolved["algorithm"], protocol, resolved["setting"])
     for group in ("dataset", "algorithm"):
         if not isinstance(resolved.get(group), Mapping):
             mistakes += (f"{group} must be a group of keys, got {resolved.get(group)!r}",)
@@ -266,78 +263,6 @@ def _of_dataset(frozen: bytes) -> tuple[str, ...]:
     except DataError as error:
         return tuple(str(error).splitlines())
     return ()
-
-
-@functools.lru_cache(maxsize=1024)
-def _of_algorithm(frozen: bytes) -> tuple[str, ...]:
-    """Return what is wrong with the parameters of an algorithm, as far as its class tells.
-
-    A class of the user's own is not asked: its module may do anything when it is imported, and is
-    imported only in the processes of the experiments.
-    """
-    algorithm = pickle.loads(frozen)
-    if own_code(tuple(targets(algorithm))).modules:
-        return ()
-    try:
-        constructor = constructor_of(algorithm)
-    except DetectorError as error:
-        return (f"algorithm: {error}",)
-    given = {name: value for name, value in algorithm.items() if not name.startswith("_")}
-    parameters = inspect.signature(constructor).parameters
-    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-        return ()
-    unknown = [name for name in given if name not in parameters]
-    mistakes = [
-        f"algorithm.{name}: unknown key{suggestion(name, parameters) or '.'} "
-        f"Valid names in algorithm: {', '.join(sorted(parameters))}"
-        for name in unknown
-    ]
-    return tuple(mistakes or _by_constraints(constructor, given) or _by_itself(constructor, given))
-
-
-def _of_both(
-    algorithm: Mapping[str, Any], protocol: Protocol, setting: Mapping[str, Any]
-) -> tuple[str, ...]:
-    """Return why a protocol tests rows that the detector has no scores for."""
-    kept = algorithm.get("training_scores") is True and algorithm.get("_target_") == ADAPTER
-    if not kept or protocol.may_test_what_trains(setting["anomalies_in_train"]):
-        return ()
-    return (
-        "algorithm.training_scores: true keeps the scores of the rows that train, and protocol "
-        f"{protocol.name!r} tests others. Leave it out, or take a protocol with "
-        "cut: {kind: none}, test_rows: all and train_anomalies: kept",
-    )
-
-
-def _by_constraints(constructor: Any, given: Mapping[str, Any]) -> list[str]:
-    """Return what an estimator's table of constraints, scikit-learn's or ours, says of values."""
-    constraints = getattr(constructor, "_parameter_constraints", None)
-    if not isinstance(constraints, dict):
-        return []
-    from sklearn.utils._param_validation import (
-        InvalidParameterError,
-        validate_parameter_constraints,
-    )
-
-    mistakes = []
-    for name, value in given.items():
-        try:
-            validate_parameter_constraints(constraints, {name: value}, constructor.__name__)
-        except InvalidParameterError as error:
-            mistakes.append(f"algorithm.{name}: {error}")
-    return mistakes
-
-
-def _by_itself(constructor: Any, given: Mapping[str, Any]) -> list[str]:
-    """Return what a class says of its own parameters, where it has more to say than a table."""
-    own_check = getattr(constructor, "check_parameters", None)
-    if own_check is None:
-        return []
-    try:
-        own_check(given)
-    except (TypeError, ValueError, ImportError) as error:
-        return [f"algorithm: {error}"]
-    return []
 
 
 def ignored(resolved: Mapping[str, Any]) -> list[str]:

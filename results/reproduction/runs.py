@@ -112,8 +112,8 @@ def changes(frame: pd.DataFrame, publication: Publication) -> pd.Series:
     """Say of each experiment what was changed in its protocol, its data set or its algorithm.
 
     A run with one key overridden keeps the plain name where nothing else was run, and a file may be
-    changed after a run. Experiments are held to the files that bear the names of their protocol,
-    data set and algorithm, if there are such; what a name says was changed is no change.
+    changed after a run. Experiments are held to the files of their protocol, data set and
+    algorithm, where these have files. Options that the name already shows do not count as changes.
 
     Returns
     -------

@@ -255,7 +255,7 @@ def test_a_grid_without_a_sweep_is_refused_rather_than_run_in_part(refusal, comp
     sweeper = "hydra: {sweeper: {params: {setting: 'novelty,outlier'}}}\n"
     search = own_group("grid/own", f"# @package _global_\n{sweeper}")
     line = refusal(search, "grid=own", "dataset=pima", "algorithm=lof")
-    assert line.startswith("hydra.sweeper.params sweeps over setting, and this is no sweep")
+    assert line.startswith("hydra.sweeper.params sweeps over setting, but this run is not a sweep")
     assert len(composed("-m", search, "grid=own", "dataset=pima", "algorithm=lof")) == 2
 
 
