@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import gc
-import os
-import stat
-import tempfile
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import cache, wraps
-from pathlib import Path
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numba
 import numpy as np
 from numba.core import config
-from numba.core.dispatcher import Dispatcher
 
-_ADVICE = "set the environment variable NUMBA_CACHE_DIR to a folder that can be written to"
+from ._kernel_cache import cached
 
 
 def njit(function: Callable | None = None, **options: Any) -> Any:
@@ -27,7 +20,8 @@ def njit(function: Callable | None = None, **options: Any) -> Any:
     With ``cache=True`` numba raises RuntimeError while a module is imported if it can write neither
     to the module's folder nor to the user's cache folder. Here the code goes to a folder of the
     user's own below the temporary one instead; if that cannot be written either, or somebody else
-    could write to it, the function is compiled anew in every process. One warning says which.
+    could write to it, the function is compiled anew in every process. One warning says which. It is
+    compiled anew, too, when any source changes that may be part of it (`_kernel_cache`).
 
     Parameters
     ----------
@@ -43,25 +37,26 @@ def njit(function: Callable | None = None, **options: Any) -> Any:
     """
     if function is None:
         return lambda decorated: njit(decorated, **options)
-    decorate = _cached if options.get("cache") else numba.njit
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return _refused(function)
+    decorate = cached if options.get("cache") else numba.njit
     dispatcher = decorate(function, **options)
-    if isinstance(dispatcher, Dispatcher):  # not so where NUMBA_DISABLE_JIT is set
-        dispatcher.compile = _without_collector(dispatcher.compile)  # type: ignore[method-assign]
+    dispatcher.compile = _without_collector(dispatcher.compile)  # type: ignore[method-assign]
     return dispatcher
 
 
-def _cached(function: Callable, **options: Any) -> Any:
-    """Decorate a function with ``numba.njit``, and choose the place of its cache."""
-    try:
-        return numba.njit(function, **options)
-    except RuntimeError as error:
-        if "no locator available" not in str(error):
-            raise
-    folder = _fallback_folder()
-    if folder is None:
-        return numba.njit(function, **(options | {"cache": False}))
-    with _cache_folder(folder):
-        return numba.njit(function, **options)
+def _refused(function: Callable) -> Callable:
+    """Return what stands in a function's place where numba is told not to compile."""
+
+    @wraps(function)
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise RuntimeError(
+            f"{function.__module__}.{function.__qualname__} has to be compiled, and the "
+            "environment variable NUMBA_DISABLE_JIT forbids that; unset it."
+        )
+
+    refuse.py_func = function  # type: ignore[attr-defined]
+    return refuse
 
 
 def _without_collector(run: Callable) -> Callable:
@@ -111,51 +106,6 @@ def inner_kernel(function: Callable | None = None, **options: Any) -> Any:
     seven, and handing them over would take as long as the work of a small node.
     """
     return njit(function, no_cpython_wrapper=True, **_PLAIN, **options)
-
-
-@contextmanager
-def _cache_folder(folder: str) -> Iterator[None]:
-    """Make numba place the cache of the functions decorated meanwhile in a folder."""
-    before: str = config.CACHE_DIR  # type: ignore[attr-defined]
-    config.CACHE_DIR = folder  # type: ignore[attr-defined]
-    try:
-        yield
-    finally:
-        config.CACHE_DIR = before  # type: ignore[attr-defined]
-
-
-@cache
-def _fallback_folder() -> str | None:
-    """Return the user's folder below the temporary one, or None; warn about either, once."""
-    problem = "numba can write neither to the package's folder nor to the user's cache folder"
-    folder = Path(tempfile.gettempdir()) / f"ocrf-kernels-{_user()}"
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        # Whoever can write there could make this process run other code.
-        with tempfile.TemporaryFile(dir=folder):
-            is_ours = _belongs_to_user_alone(folder)
-    except OSError:
-        is_ours = False
-    if is_ours:
-        remedy = f"compiled code is kept in {folder}; to choose another place, {_ADVICE}"
-    else:
-        remedy = f"the first call of every process will take long; {_ADVICE}"
-    warnings.warn(f"{problem}: {remedy}.", RuntimeWarning, stacklevel=5)
-    return str(folder) if is_ours else None
-
-
-def _user() -> str:
-    """Return what tells users apart, without a look at files that a container may lack."""
-    return str(os.getuid()) if hasattr(os, "getuid") else "user"
-
-
-def _belongs_to_user_alone(folder: Path) -> bool:
-    """Tell whether a folder is the user's and nobody else can write to it."""
-    if not hasattr(os, "getuid"):
-        return True  # Windows: the temporary folder is the user's own
-    found = folder.lstat()
-    others_write = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not others_write
 
 
 # splitmix64 (Steele, Lea and Flood, 2014): the state advances by GOLDEN, `mix` makes the output.

@@ -26,7 +26,6 @@ from runners.composition import PRIMARY, Composed, Composer
 from runners.configuration import CellFactory
 from runners.grid import run_grid
 from runners.isolation.pool import POOL
-from runners.kernels import drop_stale_kernels
 from runners.preflight import HeldNotes
 from runners.summary import Summary
 
@@ -103,7 +102,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Hydra then raises its errors instead of printing them and leaving.
     os.environ["HYDRA_FULL_ERROR"] = "1"
     launcher.SUMMARIES.clear()
-    drop_stale_kernels()
     application = hydra.main(
         config_path=str(ROOT / "conf"), config_name=PRIMARY, version_base="1.3"
     )(_task)

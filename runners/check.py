@@ -14,7 +14,6 @@ from runners import launcher
 from runners.app import ROOT, Misuse, said_in_words
 from runners.conformance import run_checks
 from runners.detectors import ADAPTER, DetectorError, build
-from runners.kernels import drop_stale_kernels
 
 _USAGE = """\
 usage: python -m runners.check algorithm=NAME [algorithm.PARAMETER=VALUE ...]
@@ -37,7 +36,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _check(overrides: Sequence[str]) -> int:
-    drop_stale_kernels()
     launcher.register()
     try:
         with (

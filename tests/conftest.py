@@ -10,8 +10,6 @@ import pytest
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
-from runners.kernels import drop_stale_kernels
-
 # Until everything is imported and collected, the garbage collector would go through a million objects
 # that stay, again and again.
 gc.disable()
@@ -61,12 +59,6 @@ _LONGEST = (
     "results/test_definitions.py",
     "runners/test_commands.py",
 )
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Test the kernels as they are written, not as they were compiled once."""
-    if not hasattr(config, "workerinput"):  # once, not in every process of pytest-xdist
-        drop_stale_kernels()
 
 
 @pytest.hookimpl(trylast=True)

@@ -16,7 +16,6 @@ import ocrf
 from datasets import DataUnavailable, load, make_split
 from datasets.command import carried_out
 from datasets.configuration import compose, published_names
-from runners.kernels import drop_stale_kernels
 from runners.speed import baselines, contestants, earlier, scale, tables
 from runners.speed.paired import TOTAL, Summary, Timing, summarise, time_pairs
 from runners.speed.wide import time_wide
@@ -211,7 +210,6 @@ def measure_startup(options: argparse.Namespace, console: Console) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and write CSV files; 1 if no data set is at hand or a target is missed."""
     options = parse(arguments)
-    drop_stale_kernels()
     return carried_out(lambda: _measure(options))
 
 

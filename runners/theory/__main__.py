@@ -10,7 +10,6 @@ from pathlib import Path
 import matplotlib as mpl
 
 from datasets.command import carried_out
-from runners.kernels import drop_stale_kernels
 from runners.theory import gamma_split, level_sets, outlier_density
 from runners.theory.illustration import STYLE, Illustration
 
@@ -39,7 +38,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--seed", type=int, default=0, help="of the samples (default: 0)")
     options = parser.parse_args(arguments)
-    drop_stale_kernels()
     unknown = [name for name in options.names if name not in ILLUSTRATIONS]
     if unknown:
         parser.error(f"no illustration {unknown[0]!r}; there are {', '.join(ILLUSTRATIONS)}")
