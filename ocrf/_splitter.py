@@ -18,7 +18,7 @@ from ._criterion import ENTROPY, GINI, entropy_gain, gini_gain
 from .kernels import inner_kernel, kernel
 
 # Nodes of fewer points are searched without runs.
-_SEARCH_BY_RUNS = 64
+_SEARCH_BY_RUNS = 32
 
 # Thresholds per run, times _LONGER in nodes of _LARGE points, and again for each _LARGER times as
 # many: there, fetching the values at the runs' ends costs more than searching a few longer runs.
