@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
+from datasets.access import Access
 from datasets.definition import Definition
 from datasets.errors import DataError
+from datasets.home import DataHome
 from datasets.loading import load
 from datasets.own_folders import shipped
 from datasets.sources.archive import extracted
 
 
-def content_key(definition: Mapping[str, Any]) -> str | None:
+def content_key(definition: Mapping[str, Any], data: Mapping[str, Any] | None = None) -> str | None:
     """Digest the file that a user's data set comes from, after a look at what is in it.
 
     A published data set is held to the digest in its YAML; a user's file may change under the same
@@ -27,26 +29,31 @@ def content_key(definition: Mapping[str, Any]) -> str | None:
     ----------
     definition : mapping
         The resolved configuration group `dataset`.
+    data : mapping, optional
+        The resolved configuration group `data`.
 
     Returns
     -------
     str or None
         The sha256 of the file, or of the file at an address; of other sources, that of the table
         that they are held to, or else of their list. None for the project's own sources, and for
-        an OpenML id alone.
+        an OpenML id alone, unless somebody has put its table into the data home by hand: then the
+        sha256 of that file.
 
     Raises
     ------
     DataError
         If the definition is not valid, or the file cannot be read or does not fit it.
     """
-    digest = content_digest(definition)
+    digest = content_digest(definition, data)
     if any(source["kind"] == "file" for source in Definition.from_mapping(definition).sources):
         load(definition)
     return digest
 
 
-def content_digest(definition: Mapping[str, Any]) -> str | None:
+def content_digest(
+    definition: Mapping[str, Any], data: Mapping[str, Any] | None = None
+) -> str | None:
     """Return what `content_key` does, without a look at what is in the file.
 
     Raises
@@ -70,7 +77,10 @@ def content_digest(definition: Mapping[str, Any]) -> str | None:
                 # A key that is null is not part of an experiment's key.
                 digest = hashlib.sha256(f"{digest} without header".encode()).hexdigest()
             return digest
-    return _of_sources(definition, parsed)
+    put_there = None
+    if parsed.own and any(source["kind"] == "home" for source in parsed.sources):
+        put_there = DataHome(Access.from_mapping(data).home).put_by_hand(parsed.stored_as)
+    return put_there or _of_sources(definition, parsed)
 
 
 def _of_sources(definition: Mapping[str, Any], parsed: Definition) -> str | None:

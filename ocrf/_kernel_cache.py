@@ -75,9 +75,9 @@ def sources_digest(package: str) -> str:
     Parameters
     ----------
     package : str
-        The name of an imported package, or of a module that is in none.
+        Its name; that of a module which is in no package adds nothing.
     """
-    folders = [Path(__file__).parent, *map(Path, getattr(sys.modules[package], "__path__", ()))]
+    folders = [Path(__file__).parent, *map(Path, getattr(sys.modules.get(package), "__path__", ()))]
     digest = hashlib.sha256()
     for folder in folders:
         for path in sorted(folder.rglob("*.py")):

@@ -114,7 +114,7 @@ class CellFactory:
             check_dataset_name(dataset, choice, composed.file_of("dataset"))
             self._named.add((dataset, choice))
         try:
-            content = self._content(resolved["dataset"])
+            content = self._content(resolved["dataset"], resolved.get("data"))
         except DataError as error:
             file = composed.file_of("dataset")
             raise UsageError(f"{file}: {error}" if is_own(file) else str(error)) from error
@@ -139,10 +139,10 @@ class CellFactory:
             lines = (_with_file(composed, line) for line in str(error).splitlines())
             raise UsageError("\n".join(lines)) from None
 
-    def _content(self, dataset: Plain) -> str | None:
-        definition = json.dumps(dataset, sort_keys=True)
+    def _content(self, dataset: Plain, data: Plain | None) -> str | None:
+        definition = json.dumps([dataset, data], sort_keys=True)
         if definition not in self._contents:
-            self._contents[definition] = content_key(dataset)
+            self._contents[definition] = content_key(dataset, data)
         return self._contents[definition]
 
     def _indices(self, pattern: str, dataset: str) -> tuple[str | None, int]:

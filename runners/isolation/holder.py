@@ -67,7 +67,7 @@ def _load(end: socket.socket, order: Load) -> Dataset | None:
     try:
         dataset = load(order.dataset, order.data)
         # After loading: a file that changed meanwhile may have been read half and half.
-        if order.content is not None and content_digest(order.dataset) != order.content:
+        if order.content not in (None, content_digest(order.dataset, order.data)):
             raise DataError(
                 "the file of the data was changed after the run had begun; the same command runs "
                 "the new version"

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from datasets import DataError, content_key, load
 from datasets.configuration import compose
+from datasets.home import DataHome
 from tests.datasets.support import own
 
 TABLE = """a,b,label
@@ -334,3 +338,23 @@ def test_other_sources_make_another_key_where_the_table_is_held_to_nothing():
     assert content_key(pima) is content_key({**pima, "expected": None}) is None
     assert content_key({**pima, "sources": ["home"]}) is None
     assert content_key({**pima, "expected": None, "sources": ["home"]}) is not None
+
+
+def test_a_table_put_by_hand_into_the_data_home_makes_a_key_of_its_own(tmp_path):
+    yaml = {"name": "mine", "anomalies": [1], "openml": 37}
+    home, data = DataHome(tmp_path), {"home": str(tmp_path)}
+    assert content_key(yaml, data) is None
+    table = pa.table({"a": [1.0, 2.0], "class": [0, 1]})
+    pq.write_table(table, home.path("openml-37"))
+    first = content_key(yaml, data)
+    assert first == hashlib.sha256(home.path("openml-37").read_bytes()).hexdigest()
+    pq.write_table(table.slice(1), home.path("openml-37"))
+    assert content_key(yaml, data) not in (None, first)
+    assert content_key({"name": "mine", "anomalies": [1], "openml": 38}, data) is None
+    # The project's data sets are held to a digest, and what a server sent to its own.
+    pima = compose(["dataset=pima"])["dataset"]
+    pq.write_table(table, home.path("pima"))
+    assert content_key(pima, data) is None
+    assert content_key({**pima, "expected": None}, data) is not None
+    home.store("openml-37", table, "openml", "somewhere")
+    assert content_key(yaml, data) is None
