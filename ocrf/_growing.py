@@ -17,8 +17,9 @@ from ._workspace import scratch, scratch_together
 # points.
 MAX_PENDING = 66
 
-# Picking the points from so many rows per point takes as long as sorting them.
-_ROWS_PER_POINT = 8
+# Picking the points takes as long as sorting them where there are so many rows per point; and where
+# there are so many rows that their bits and points, which are read at random, do not fit the cache.
+_ROWS_PER_POINT, _MOST_PICKED_FROM = 8, 2**18
 
 
 class TreeParameters(NamedTuple):
@@ -82,8 +83,8 @@ def picks_points(n_samples: int, parameters: TreeParameters, is_weighted: bool) 
     decides how sums are rounded.
     """
     d, d_node = parameters.n_features_tree, parameters.n_features_node
-    is_worth_it = n_samples < _ROWS_PER_POINT * parameters.n_subsample
-    return is_worth_it and not is_weighted and not sorts_node_by_node(d, d_node)
+    most = min(_ROWS_PER_POINT * parameters.n_subsample, _MOST_PICKED_FROM)
+    return n_samples < most and not is_weighted and not sorts_node_by_node(d, d_node)
 
 
 def new_work_space(data: RankedData, parameters: TreeParameters, is_weighted: bool) -> WorkSpace:
