@@ -21,7 +21,15 @@ from ocrf._sorting import (
     rank_columns,
     sort_by_key,
 )
-from ocrf._splitter import _TOGETHER, _in_lanes, _n_runs, _run_length, most_runs, most_together
+from ocrf._splitter import (
+    _SEARCH_BY_RUNS,
+    _TOGETHER,
+    _in_lanes,
+    _n_runs,
+    _run_length,
+    most_runs,
+    most_together,
+)
 from ocrf._traversal import block_rows
 from ocrf._tree import pack_nodes, unpack_nodes
 from ocrf._workspace import read_only, scratch, scratch_together
@@ -266,11 +274,15 @@ def test_wide_and_narrow_rows_are_scored(n_features):
 
 
 def test_there_is_room_for_the_runs_of_every_node():
-    near = [size + step for size in (64, 4096, 65536, 2**20, 2**24) for step in (-2, -1, 0, 1)]
+    near = [
+        size + step
+        for size in (_SEARCH_BY_RUNS, 4096, 65536, 2**20, 2**24)
+        for step in (-2, -1, 0, 1)
+    ]
     for m in [2, 3, 63, 1000, 10_000, *near]:
         sizes = [n for n in [2, 3, 100, 2000, *near, m] if n <= m]
         in_lanes = _in_lanes.py_func
         assert in_lanes(max(_n_runs.py_func(n) for n in sizes)) <= most_runs(m)
         # As many thresholds as are tried together may be waiting, but one, when a run is added.
-        longest = max(_run_length.py_func(n) if n >= 64 else n for n in sizes)
+        longest = max(_run_length.py_func(n) if n >= _SEARCH_BY_RUNS else n for n in sizes)
         assert in_lanes(_TOGETHER + longest) <= most_together(m)
