@@ -9,7 +9,7 @@ import numpy as np
 from ._builder import grow_trees
 from ._growing import TreeParameters, WorkSpace, most_nodes, new_work_space
 from ._parallel import map_in_threads
-from ._sorting import RankedData
+from ._ranking import RankedData
 from ._tree import Nodes, Trees, join_trees, room_for_nodes
 from ._workspace import compact_copy, scratch
 

@@ -9,8 +9,8 @@ from ._criterion import n_hidden_outliers, proxy_decrease
 from ._features import find_searched, first_drawn
 from ._growing import TreeParameters, WorkSpace
 from ._partitioner import copy_points, partition_orders, sort_root
+from ._ranking import RankedData
 from ._sampling import STREAM_NODES, derive, draw_features, draw_gamma, draw_samples
-from ._sorting import RankedData
 from ._splitter import Sorted, best_split, threshold_above
 from ._traversal import MISSING_RIGHT, SHIFT
 from ._tree import Nodes

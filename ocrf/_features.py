@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ._partitioner import sort_members
+from ._ranking import RankedData
 from ._sampling import next_below
-from ._sorting import RankedData
 from ._weighted import differ_where_present
 from .kernels import inner_kernel, kernel
 

@@ -36,8 +36,8 @@ from ._params import (
 )
 from ._persistence import from_plain, to_plain
 from ._predictor import grown_forest, is_depth
+from ._ranking import rank_columns
 from ._sampling import sample_features, sample_rows
-from ._sorting import rank_columns
 from ._tree import OneClassTree, unpack_tree
 from ._warm_start import Earlier, append_trees, grown_with, n_more_trees, refuse_changes
 from ._workspace import read_only

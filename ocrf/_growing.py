@@ -9,7 +9,8 @@ import numpy as np
 from ._boxes import Box
 from ._features import Features
 from ._partitioner import Points, sorts_node_by_node
-from ._sorting import N_COUNTS, RankedData, SortSpace
+from ._ranking import RankedData
+from ._sorting import N_COUNTS, SortSpace
 from ._splitter import Search, most_runs, most_together
 from ._workspace import scratch, scratch_together
 
@@ -92,7 +93,8 @@ def new_work_space(data: RankedData, parameters: TreeParameters, is_weighted: bo
     m, d, depth = parameters.n_subsample, parameters.n_features_tree, parameters.max_depth
     node_by_node = sorts_node_by_node(d, parameters.n_features_node)
     n_slots = min(parameters.n_features_node, d) if node_by_node else d
-    keys = (m, np.uint32)
+    items = (m, np.uint64)
+    n_picked, n_of_row = (m + 1, len(data.X)) if data.keeps_orders else (0, 0)
     work = WorkSpace(
         bitmap=scratch((max(data.X.shape) + 63) // 64, np.uint64),
         points=Points(
@@ -103,12 +105,14 @@ def new_work_space(data: RankedData, parameters: TreeParameters, is_weighted: bo
                 rows=(m + 1, np.uint32),
                 columns=(d + 1, np.uint32),
                 marked=(m, np.uint8),
-                keys=(m + 1, np.uint32),
+                picked=(n_picked, np.uint32),
             ),
-            of_row=scratch(len(data.X) if data.keeps_orders else 0, np.uint32),
-            sorting=SortSpace(**_arrays(order=keys, keys=keys, counts=(N_COUNTS, np.uint32))),
+            of_row=scratch(n_of_row, np.uint32),
+            sorting=SortSpace(
+                **_arrays(items=items, spare=items, counts=((2, N_COUNTS), np.uint32))
+            ),
         ),
-        members=scratch(*keys) if node_by_node else None,
+        members=scratch(m, np.uint32) if node_by_node else None,
         weights=scratch(m, np.float64) if is_weighted else None,
         box=Box(
             **_arrays(

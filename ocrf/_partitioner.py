@@ -20,8 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._sorting import RankedData, SortSpace, bit_length, count_present, sort_by_key
-from .kernels import inner_kernel
+from ._ranking import RankedData
+from ._sorting import SortSpace, bit_length, key_of, packed, sort_items
+from .kernels import inner_kernel, kernel
 
 # Trees with at least so many features per feature searched in a node sort node by node: measured,
 # both ways take the same time there.
@@ -33,8 +34,8 @@ _FEW_POINTS = 32
 # The marks of more points than these are bits; of fewer, bytes take less time.
 _MOST_MARKED = 2**18
 
-# Where fewer than one of so many points is marked, blocks of so many points are moved together.
-_FEW_MARKED, _BLOCK = 64, np.uintp(8)
+# Where fewer than one of so many points is marked, the processor predicts the side of a point.
+_FEW_MARKED = 32
 
 # Rows of the training data that fit the cache while a tree's features are read from them.
 _GATHER_ROWS = 1024
@@ -50,9 +51,9 @@ class Points(NamedTuple):
     values: np.ndarray  # float64, (n_slots, m): feature by feature
     orders: np.ndarray  # uint32, (2, n_slots, m): the points of each node in ascending order
     marked: np.ndarray  # uint8, (m,): zero between uses
-    keys: np.ndarray  # uint32, (m + 1,): work space of sorting
-    # uint32, (n_samples,): the points of the sub-sample's rows; empty where none are picked
-    of_row: np.ndarray
+    # Empty where no points are picked (`sort_root`):
+    picked: np.ndarray  # uint32, (m + 1,): work space, the rows of the sub-sample
+    of_row: np.ndarray  # uint32, (n_samples,): the points of the sub-sample's rows
     sorting: SortSpace
 
 
@@ -62,19 +63,34 @@ def sorts_node_by_node(n_features_tree: int, n_features_node: int) -> bool:
 
 
 @inner_kernel
+def count_present(column: np.ndarray, order: np.ndarray) -> int:
+    """Count the points that have a value, which come first in the order."""
+    low, high = 0, order.shape[0]
+    if high == 0 or not np.isnan(column[order[high - 1]]):
+        return high
+    while low < high:
+        middle = (low + high) // 2
+        if np.isnan(column[order[middle]]):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@inner_kernel
 def _pick_points(
     ascending: np.ndarray, bitmap: np.ndarray, points: Points, order: np.ndarray
 ) -> None:
     """Write the points of the rows that have a bit to ``order``, in the order of the rows."""
-    keys, of_row = points.keys, points.of_row
+    picked, of_row = points.picked, points.of_row
     k = np.uint64(0)
     for i in range(ascending.shape[0]):
         # As in `_draw_into`: every row is written, and kept if its bit is set.
         row = np.uint64(ascending[i])
-        keys[k] = row
+        picked[k] = row
         k += (bitmap[row >> _SIX] >> (row & _LOW_6)) & _BIT
     for i in range(order.shape[0]):
-        order[i] = of_row[keys[i]]
+        order[i] = of_row[picked[i]]
 
 
 @inner_kernel
@@ -110,7 +126,7 @@ def sort_root(
             row = np.uint64(rows[i])
             bitmap[row >> _SIX] |= _BIT << (row & _LOW_6)
             points.of_row[row] = i
-    keys = points.keys[:m]
+    items = points.sorting.items
     for j in range(d):
         column, column_values = np.uintp(columns[j]), values[j]
         column_ranks, order = data.ranks[column], points.orders[0, j]
@@ -119,12 +135,12 @@ def sort_root(
             _pick_points(column_ranks, bitmap, points, order)
         else:
             for i in range(m):
-                keys[i] = column_ranks[rows[i]]
+                items[i] = packed(column_ranks[rows[i]], i)
             if is_in_table:
                 distinct = data.distinct[column]
                 for i in range(m):
-                    column_values[i] = distinct[keys[i]]
-            sort_by_key(keys, bit_length(data.n_ranks[column] - 1), order, points.sorting)
+                    column_values[i] = distinct[key_of(items[i])]
+            sort_items(m, bit_length(data.n_ranks[column] - 1), points.sorting, order)
         lower[j] = column_values[order[0]]
         upper[j] = column_values[order[max(count_present(column_values, order) - 1, 0)]]
     if data.keeps_orders:
@@ -156,29 +172,29 @@ def sort_members(
         Whether there is more than one value; a missing one counts as a value.
     """
     column = points.columns[feature]
-    rows, ranks, keys = points.rows, data.ranks[column], points.keys
+    rows, ranks, items = points.rows, data.ranks[column], points.sorting.items
     n = members.shape[0]
     order = points.orders[0, slot, start : start + n]
     low = high = ranks[rows[members[0]]]
     for i in range(n):
         rank = ranks[rows[members[i]]]
-        keys[i] = rank
+        items[i] = packed(rank, members[i])
         low, high = min(low, rank), max(high, rank)
     if low == high:
         return False
     if n <= _FEW_POINTS:
         for i in range(n):
-            key, point, at = keys[i], members[i], i
-            while at > 0 and keys[at - 1] > key:
-                keys[at], order[at] = keys[at - 1], order[at - 1]
+            item, at = items[i], i
+            while at > 0 and key_of(items[at - 1]) > key_of(item):
+                items[at] = items[at - 1]
                 at -= 1
-            keys[at], order[at] = key, point
+            items[at] = item
+        for i in range(n):
+            order[i] = np.uint32(items[i])
     else:
         for i in range(n):
-            keys[i] -= low
-        sort_by_key(keys[:n], bit_length(high - low), order, points.sorting)
-        for i in range(n):
-            order[i] = members[order[i]]
+            items[i] -= packed(low, 0)
+        sort_items(n, bit_length(high - low), points.sorting, order)
     for i in range(n):
         points.values[slot, members[i]] = data.X[rows[members[i]], column]
     return True
@@ -191,24 +207,29 @@ def copy_points(source: np.ndarray, target: np.ndarray) -> None:
         target[i] = source[i]
 
 
-@inner_kernel(forceinline=True)
-def _mark(order: np.ndarray, mark: int, marked: np.ndarray) -> None:
-    """Set the marks of points."""
-    for i in range(order.shape[0]):
-        marked[order[i]] = mark
+@kernel(inline="always")
+def _is_marked(point: np.uint32, marks: np.ndarray) -> np.uintp:
+    """Return 1 for a point that is marked, and 0 for another; a mark is a byte or a bit."""
+    # The compiler knows the size, and keeps one of the two.
+    if marks.itemsize == 1:
+        return np.uintp(marks[point])
+    return np.uintp((marks[np.uint64(point) >> _SIX] >> (np.uint64(point) & _LOW_6)) & _BIT)
 
 
 @inner_kernel(forceinline=True)
-def _flip_bits(order: np.ndarray, bitmap: np.ndarray) -> None:
-    """Set the bits of points that are not set, and clear the others."""
+def _flip(order: np.ndarray, marks: np.ndarray) -> None:
+    """Mark the points that are not marked, and no longer mark the others."""
     for i in range(order.shape[0]):
         point = np.uint64(order[i])
-        bitmap[point >> _SIX] ^= _BIT << (point & _LOW_6)
+        if marks.itemsize == 1:
+            marks[point] ^= np.uint8(1)
+        else:
+            marks[point >> _SIX] ^= _BIT << (point & _LOW_6)
 
 
 @inner_kernel(forceinline=True)
 def partition_by_marks(
-    source: np.ndarray, target: np.ndarray, to_marked: int, to_others: int, marked: np.ndarray
+    source: np.ndarray, target: np.ndarray, to_marked: int, to_others: int, marks: np.ndarray
 ) -> None:
     """Write the marked points from ``to_marked`` on and the others from ``to_others`` on.
 
@@ -218,48 +239,53 @@ def partition_by_marks(
     next_marked, both = np.uintp(to_marked), np.uintp(to_marked + to_others)
     for i in range(np.uintp(source.shape[0])):
         point = source[i]
-        is_marked = np.uintp(marked[point])
+        is_marked = _is_marked(point, marks)
         target[next_marked if is_marked else both + np.uintp(i) - next_marked] = point
         next_marked += is_marked
 
 
 @inner_kernel(forceinline=True)
 def _partition_by_few(
-    source: np.ndarray, target: np.ndarray, to_marked: int, to_others: int, marked: np.ndarray
+    source: np.ndarray, target: np.ndarray, to_marked: int, to_others: int, marks: np.ndarray
 ) -> None:
-    """Partition as `partition_by_marks` does, where few points are marked: in most blocks, none."""
-    next_marked, both = np.uintp(to_marked), np.uintp(to_marked + to_others)
-    n = np.uintp(source.shape[0])
-    end = n - n % _BLOCK
-    for first in range(np.uintp(0), end, _BLOCK):
-        some = np.uint8(0)
-        for i in range(_BLOCK):
-            some |= marked[source[first + i]]
-        if some:
-            for i in range(first, first + _BLOCK):
-                point = source[i]
-                is_marked = np.uintp(marked[point])
-                target[next_marked if is_marked else both + i - next_marked] = point
-                next_marked += is_marked
+    """Partition as `partition_by_marks` does, where few points are marked."""
+    next_marked, next_other = np.uintp(to_marked), np.uintp(to_others)
+    for i in range(np.uintp(source.shape[0])):
+        point = source[i]
+        if _is_marked(point, marks):
+            target[next_marked] = point
+            next_marked += np.uintp(1)
         else:
-            for i in range(first, first + _BLOCK):
-                target[both + i - next_marked] = source[i]
-    rest = np.intp(next_marked), np.intp(both + end - next_marked)
-    partition_by_marks(source[end:], target, *rest, marked)
+            target[next_other] = point
+            next_other += np.uintp(1)
 
 
 @inner_kernel(forceinline=True)
-def _partition_by_bits(
-    source: np.ndarray, target: np.ndarray, to_marked: int, to_others: int, bitmap: np.ndarray
+def _partition_others(
+    orders: np.ndarray,
+    buffer: int,
+    start: int,
+    end: int,
+    best: int,
+    marked: tuple[int, int],
+    constant: np.ndarray,
+    marks: np.ndarray,
 ) -> None:
-    """Partition as `partition_by_marks` does, where marks are bits."""
-    next_marked, both = np.uintp(to_marked), np.uintp(to_marked + to_others)
-    for i in range(np.uintp(source.shape[0])):
-        point = source[i]
-        word, place = np.uint64(point) >> _SIX, np.uint64(point) & _LOW_6
-        is_marked = np.uintp((bitmap[word] >> place) & _BIT)
-        target[next_marked if is_marked else both + np.uintp(i) - next_marked] = point
-        next_marked += is_marked
+    """Partition the orders of all features but the split's, whose points ``marked`` are marked."""
+    smaller = orders[buffer, best, marked[0] : marked[1]]
+    n, n_marked = end - start, marked[1] - marked[0]
+    # The marked points go to where they are in the order of the split's feature.
+    to_marked, to_others = marked[0] - start, n_marked if marked[0] == start else 0
+    _flip(smaller, marks)
+    for j in range(constant.shape[0]):
+        if constant[j] or j == best:
+            continue
+        source, target = orders[buffer, j, start:end], orders[1 - buffer, j, start:end]
+        if _FEW_MARKED * n_marked < n:
+            _partition_by_few(source, target, to_marked, to_others, marks)
+        else:
+            partition_by_marks(source, target, to_marked, to_others, marks)
+    _flip(smaller, marks)
 
 
 @inner_kernel(forceinline=True)
@@ -291,30 +317,12 @@ def partition_orders(
         The same with a bit per point: of many points it stays in the cache where ``marked`` would
         not.
     """
-    n = end - start
     middle = start + n_left
-    # Marks are set and cleared on the smaller side: most splits cut off little.
-    mark_left = 2 * n_left <= n
-    a, b = (start, middle) if mark_left else (middle, end)
-    to_marked, to_others = (0, n_left) if mark_left else (n_left, 0)
-    smaller, in_bits = orders[buffer, best, a:b], marked.shape[0] > _MOST_MARKED
-    if in_bits:
-        _flip_bits(smaller, bitmap)
+    # The points on the smaller side are marked: most splits cut off little.
+    smaller = (start, middle) if 2 * n_left <= end - start else (middle, end)
+    if marked.shape[0] > _MOST_MARKED:
+        _partition_others(orders, buffer, start, end, best, smaller, constant, bitmap)
     else:
-        _mark(smaller, np.uint8(1), marked)
-    for j in range(constant.shape[0]):
-        if constant[j]:
-            continue
-        source, target = orders[buffer, j, start:end], orders[1 - buffer, j, start:end]
-        if j == best:
-            copy_points(source, target)
-        elif in_bits:
-            _partition_by_bits(source, target, to_marked, to_others, bitmap)
-        elif _FEW_MARKED * smaller.shape[0] < n:
-            _partition_by_few(source, target, to_marked, to_others, marked)
-        else:
-            partition_by_marks(source, target, to_marked, to_others, marked)
-    if in_bits:
-        _flip_bits(smaller, bitmap)
-    else:
-        _mark(smaller, np.uint8(0), marked)
+        _partition_others(orders, buffer, start, end, best, smaller, constant, marked)
+    if not constant[best]:
+        copy_points(orders[buffer, best, start:end], orders[1 - buffer, best, start:end])

@@ -1,53 +1,44 @@
-"""Sorting, once per forest: every value is replaced by its rank in its column.
+"""Radix sorts: of points by their ranks, and of values with the rows that they stand in.
 
-Where a column has more distinct values than the table of `RankedData.distinct` holds, its order may
-be kept in the place of its ranks.
+What is sorted and what it is sorted by move together, so that no pass reads memory at random. A
+pass counts the digits of the next one, which saves a reading.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from ._parallel import map_in_threads
-from ._workspace import read_only, scratch, scratch_together
 from .kernels import inner_kernel, kernel
 
-# Digits of the radix sort have at most so many bits: the counters fit the first-level cache.
+# Digits have at most so many bits: the counters fit the first-level cache.
 _WIDEST_DIGIT = 11
 N_COUNTS = 1 << _WIDEST_DIGIT
 
-# Places by which a value may be moved on average to mend an order: that takes about as long as a
-# full sort.
-_MENDING_STEPS = 8
+# The places that a pass writes to are far apart where there are more items than these: fewer of
+# them take less time, even in more passes.
+_MANY_ITEMS, _BYTE = 2**18, 8
 
-# A table of a column's distinct values is read by rank if it fits the cache, and small beside the
-# column.
-_MOST_DISTINCT, _ROWS_PER_DISTINCT = 32768, 8
+_ONE, _32, _64 = np.uint64(1), np.uint64(32), np.uint64(64)
 
 
 class SortSpace(NamedTuple):
-    """Work space of `sort_by_key` for up to n keys."""
+    """Work space of `sort_items` for up to n items."""
 
-    order: np.ndarray  # uint32, (n,)
-    keys: np.ndarray  # uint32, (n,)
-    counts: np.ndarray  # uint32, (N_COUNTS,)
+    items: np.ndarray  # uint64, (n,)
+    spare: np.ndarray  # uint64, (n,)
+    counts: np.ndarray  # uint32, (2, N_COUNTS)
 
 
-class RankedData(NamedTuple):
-    """The training data and the ranks of their values (`rank_columns`)."""
+class PairSpace(NamedTuple):
+    """Work space of `sort_pairs` for n pairs."""
 
-    X: np.ndarray  # float64, (n_samples, n_features), C-contiguous
-    # uint32, (n_features, n_samples): or, of columns whose order is kept, the rows in that order
-    ranks: np.ndarray
-    distinct: np.ndarray  # float64, (n_features, n_distinct): values by rank, where they fit
-    n_ranks: np.ndarray  # int64, (n_features,): distinct values per column, missing being one
-    lower: np.ndarray  # float64, (n_features,): the bounding box; NaN where no value is present
-    upper: np.ndarray
-    weights: np.ndarray  # float64, (n_samples,), or empty where every row counts once
-    keeps_orders: bool  # of columns whose distinct values do not fit
+    keys: np.ndarray  # uint64, (n,)
+    rows: np.ndarray  # uint32, (n,)
+    spare_keys: np.ndarray  # uint64, (n,)
+    spare_rows: np.ndarray  # uint32, (n,)
+    counts: np.ndarray  # uint32, (2, N_COUNTS)
 
 
 @kernel(inline="always")
@@ -60,264 +51,152 @@ def bit_length(n: int) -> int:
     return bits
 
 
-@inner_kernel
-def _sort_pass(
-    keys: np.ndarray,
-    order: np.ndarray,
-    first_pass: bool,
-    last_pass: bool,
-    shift: np.uint32,
-    mask: np.uint32,
-    counts: np.ndarray,
-    new_keys: np.ndarray,
-    new_order: np.ndarray,
-) -> None:
-    """Sort stably by one digit.
+@kernel(inline="always")
+def packed(key: int, point: int) -> np.uint64:
+    """Return the item of a point: its key, below 2**32, above its number."""
+    return (np.uint64(key) << _32) | np.uint64(point)
 
-    Before the first pass the ids are in order, so it does not read them; after the last pass no one
-    reads the keys, so it does not write them.
-    """
-    for digit in range(mask + 1):
+
+@kernel(inline="always")
+def key_of(item: np.uint64) -> np.uint64:
+    """Return the key of an item."""
+    return item >> _32
+
+
+@inner_kernel
+def _clear(counts: np.ndarray, mask: np.uint64) -> None:
+    """Set the counts of all digits to zero."""
+    for digit in range(mask + _ONE):
         counts[digit] = 0
+
+
+@inner_kernel
+def _count(keys: np.ndarray, shift: np.uint64, mask: np.uint64, counts: np.ndarray) -> None:
+    """Count the keys of each digit."""
+    _clear(counts, mask)
     for i in range(keys.shape[0]):
         counts[(keys[i] >> shift) & mask] += np.uint32(1)
+
+
+@inner_kernel
+def _find_slots(counts: np.ndarray, mask: np.uint64) -> None:
+    """Turn the count of each digit into the first place of its items."""
     total = np.uint32(0)
-    for digit in range(mask + 1):
+    for digit in range(mask + _ONE):
         count = counts[digit]
         counts[digit] = total
         total += count
+
+
+@inner_kernel
+def _move_items(
+    items: np.ndarray,
+    shift: np.uint64,
+    mask: np.uint64,
+    slots: np.ndarray,
+    next_shift: np.uint64,
+    next_counts: np.ndarray,
+    target: np.ndarray,
+) -> None:
+    """Write the items to the places of their digits, and count the next digits."""
+    for i in range(items.shape[0]):
+        item = items[i]
+        digit = (item >> shift) & mask
+        next_counts[(item >> next_shift) & mask] += np.uint32(1)
+        slot = slots[digit]
+        slots[digit] = slot + np.uint32(1)
+        target[slot] = item
+
+
+@inner_kernel
+def _move_points(
+    items: np.ndarray, shift: np.uint64, mask: np.uint64, slots: np.ndarray, order: np.ndarray
+) -> None:
+    """Write the points of the items to the places of their last digits."""
+    for i in range(items.shape[0]):
+        item = items[i]
+        digit = (item >> shift) & mask
+        slot = slots[digit]
+        slots[digit] = slot + np.uint32(1)
+        order[slot] = np.uint32(item)
+
+
+@kernel
+def sort_items(n: int, n_bits: int, space: SortSpace, order: np.ndarray) -> None:
+    """Sort points by key, stably.
+
+    Parameters
+    ----------
+    n : int
+        Items; ``space.items`` begins with them (`packed`), and is overwritten.
+    n_bits : int
+        Keys are below 2**n_bits.
+    space : SortSpace
+    order : uint32 array of shape (n,)
+        Receives the points in ascending order of key.
+    """
+    n_bits = max(n_bits, 1)
+    # More counters than items would cost more than they save.
+    widest = min(max(bit_length(n), 6), _BYTE if n > _MANY_ITEMS else _WIDEST_DIGIT)
+    n_passes = (n_bits + widest - 1) // widest
+    width = np.uint64((n_bits + n_passes - 1) // n_passes)
+    mask, shift = (_ONE << width) - _ONE, _32
+    items, spare = space.items[:n], space.spare[:n]
+    _count(items, shift, mask, space.counts[0])
+    for p in range(n_passes):
+        source, target = (items, spare) if p % 2 == 0 else (spare, items)
+        slots, next_counts = space.counts[p % 2], space.counts[1 - p % 2]
+        _find_slots(slots, mask)
+        if p == n_passes - 1:
+            _move_points(source, shift, mask, slots, order)
+        else:
+            _clear(next_counts, mask)
+            _move_items(source, shift, mask, slots, shift + width, next_counts, target)
+        shift += width
+
+
+@inner_kernel
+def _move_pairs(
+    keys: np.ndarray,
+    rows: np.ndarray,
+    shift: np.uint64,
+    mask: np.uint64,
+    slots: np.ndarray,
+    next_counts: np.ndarray,
+    target_keys: np.ndarray,
+    target_rows: np.ndarray,
+) -> None:
+    """Write the pairs to the places of their bytes, and count the next bytes."""
+    next_shift = min(shift + np.uint64(_BYTE), _64 - np.uint64(_BYTE))
     for i in range(keys.shape[0]):
         key = keys[i]
         digit = (key >> shift) & mask
-        slot = counts[digit]
-        counts[digit] = slot + np.uint32(1)
-        new_order[slot] = np.uint32(i) if first_pass else order[i]
-        if not last_pass:
-            new_keys[slot] = key
+        next_counts[(key >> next_shift) & mask] += np.uint32(1)
+        slot = slots[digit]
+        slots[digit] = slot + np.uint32(1)
+        target_keys[slot], target_rows[slot] = key, rows[i]
 
 
 @kernel
-def sort_by_key(keys: np.ndarray, n_bits: int, order: np.ndarray, space: SortSpace) -> None:
-    """Sort 0 ... len(keys) - 1 by key, stably: a radix sort.
+def sort_pairs(n_bits: int, pairs: PairSpace) -> None:
+    """Sort keys by their upper bits, stably, and the rows with them.
 
     Parameters
     ----------
-    keys : uint32 array of shape (n,)
-        Below 2**n_bits. Overwritten.
-    order : uint32 array of shape (n,)
-        Receives the ids in ascending order of key.
-    space : SortSpace
+    n_bits : int
+        32, or 64 for all of them.
+    pairs : PairSpace
+        ``keys`` and ``rows`` are sorted.
     """
-    n = keys.shape[0]
-    spare_order, spare_keys, counts = space.order[:n], space.keys[:n], space.counts
-    n_bits = max(n_bits, 1)
-    # More counters than items would cost more than they save.
-    widest = min(max(bit_length(n), 6), _WIDEST_DIGIT)
-    n_passes = (n_bits + widest - 1) // widest
-    width = (n_bits + n_passes - 1) // n_passes
-    mask = np.uint32((1 << width) - 1)
-    for p in range(n_passes):
-        # The passes write to two places in turn, and the last one to `order`.
-        here, there = (spare_order, order) if (n_passes - p) % 2 == 1 else (order, spare_order)
-        from_keys, to_keys = (keys, spare_keys) if p % 2 == 0 else (spare_keys, keys)
-        _sort_pass(
-            from_keys,
-            here,
-            p == 0,
-            p == n_passes - 1,
-            np.uint32(p * width),
-            mask,
-            counts,
-            to_keys,
-            there,
-        )
-
-
-@inner_kernel
-def _upper_halves(bits: np.ndarray, keys: np.ndarray) -> None:
-    """Map the bits of floats to the upper halves of integers of the same order."""
-    sign = np.uint64(1) << np.uint64(63)
-    for i in range(bits.shape[0]):
-        b = bits[i]
-        keys[i] = np.uint32((~b if b & sign else b | sign) >> np.uint64(32))
-
-
-@kernel
-def _mend_order(column: np.ndarray, order: np.ndarray) -> bool:
-    """Make a nearly ascending order ascending, by insertion; give up where it is too far from it.
-
-    Returns
-    -------
-    is_ascending : bool
-    """
-    steps = _MENDING_STEPS * order.shape[0]
-    for i in range(1, order.shape[0]):
-        item = order[i]
-        value = column[item]
-        at = i
-        while at > 0 and column[order[at - 1]] > value:
-            order[at] = order[at - 1]
-            at -= 1
-        order[at] = item
-        steps -= i - at
-        if steps < 0:
-            return False
-    return True
-
-
-@inner_kernel
-def count_present(column: np.ndarray, order: np.ndarray) -> int:
-    """Count the points that have a value, which come first in the order."""
-    low, high = 0, order.shape[0]
-    if high == 0 or not np.isnan(column[order[high - 1]]):
-        return high
-    while low < high:
-        middle = (low + high) // 2
-        if np.isnan(column[order[middle]]):
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
-@inner_kernel
-def _rank_sorted(
-    column: np.ndarray, order: np.ndarray, ranks: np.ndarray, table: np.ndarray
-) -> np.int64:
-    """Turn an order into ranks; return the number of ranks, 0 if the order is not ascending.
-
-    Missing values come last, and have the rank after that of the last value. ``table`` receives the
-    distinct values, up to its end.
-    """
-    n_present, last = count_present(column, order), np.uint32(table.shape[0] - 1)
-    rank = np.uint32(0)
-    previous = table[0] = column[order[0]]
-    for i in range(n_present):
-        value = column[order[i]]
-        if value < previous:
-            return np.int64(0)
-        rank += np.uint32(value > previous)
-        previous = value
-        ranks[order[i]] = rank
-        table[min(rank, last)] = value
-    for i in range(n_present, order.shape[0]):
-        ranks[order[i]] = rank + np.uint32(1)
-        table[min(rank + np.uint32(1), last)] = np.nan
-    n_ranks = np.int64(rank) + np.int64(1)
-    return n_ranks if n_present == order.shape[0] else n_ranks + np.int64(1)
-
-
-@kernel
-def _rank_from(
-    X: np.ndarray,
-    first: int,
-    last: int,
-    is_sorted: bool,
-    keeps_orders: bool,
-    column: np.ndarray,
-    bits: np.ndarray,
-    order: np.ndarray,
-    table: np.ndarray,
-    space: SortSpace,
-    ranks: np.ndarray,
-    distinct: np.ndarray,
-    n_ranks: np.ndarray,
-    lower: np.ndarray,
-    upper: np.ndarray,
-) -> int:
-    """Rank the columns ``first`` ... ``last`` - 1 up to the first that is hard to sort.
-
-    ``is_sorted`` says that ``order`` is the first column's already; ``bits`` is the memory of
-    ``column`` as integers.
-
-    Returns
-    -------
-    at : int
-        The column that is hard to sort, or ``last``.
-    """
-    for j in range(first, last):
-        for i in range(X.shape[0]):
-            column[i] = X[i, j]
-        if not is_sorted or j > first:
-            # The upper halves of the floats distinguish most values, in half the passes.
-            _upper_halves(bits, ranks[j])
-            sort_by_key(ranks[j], np.intp(32), order, space)
-        n_ranks[j] = _rank_sorted(column, order, ranks[j], table)
-        if n_ranks[j] == 0:
-            if not _mend_order(column, order):
-                return j
-            n_ranks[j] = _rank_sorted(column, order, ranks[j], table)
-        if n_ranks[j] <= table.shape[0]:
-            for rank in range(n_ranks[j]):
-                distinct[j, rank] = table[rank]
-        elif keeps_orders:
-            for i in range(X.shape[0]):
-                ranks[j, i] = order[i]
-        lower[j] = column[order[0]]
-        upper[j] = column[order[max(count_present(column, order) - 1, 0)]]
-    return last
-
-
-def _rank_some(
-    X: np.ndarray, keeps_orders: bool, first: int, last: int, *results: np.ndarray
-) -> None:
-    """Rank the columns ``first`` ... ``last`` - 1, in work space of their own."""
-    n_samples, n_distinct = X.shape[0], results[1].shape[1]
-    column, table, order, *spare = scratch_together(
-        (n_samples, np.float64),
-        (n_distinct, np.float64),
-        *[(n_samples, np.uint32)] * 3,
-        (N_COUNTS, np.uint32),
-        dense=True,
-    )
-    work = column, column.view(np.uint64), order, table, SortSpace(*spare)
-    at = _rank_from(X, first, last, False, keeps_orders, *work, *results)
-    while at < last:
-        order[:] = np.argsort(column)
-        at = _rank_from(X, at, last, True, keeps_orders, *work, *results)
-
-
-def rank_columns(
-    X: np.ndarray,
-    n_jobs: int = 1,
-    weights: np.ndarray | None = None,
-    keeps_orders: bool = False,
-) -> RankedData:
-    """Rank every value among its column's distinct values.
-
-    Parameters
-    ----------
-    X : float64 array of shape (n_samples, n_features), C-contiguous, read-only
-        NaN is a missing value; its sign bit is not set.
-    n_jobs : int, default=1
-        Threads; each takes its share of the columns.
-    weights : float64 array of shape (n_samples,), optional
-        Positive, read-only.
-    keeps_orders : bool, default=False
-        Whether to keep the orders of columns whose distinct values do not fit; rows that are equal
-        come in any order.
-
-    Returns
-    -------
-    data : RankedData
-    """
-    n_samples, n_features = X.shape
-    (ranks,) = scratch_together(((n_features, n_samples), np.uint32), dense=True)
-    n_distinct = min(_MOST_DISTINCT, max(n_samples // _ROWS_PER_DISTINCT, 1))
-    results = (
-        ranks,
-        scratch((n_features, n_distinct), np.float64),
-        np.empty(n_features, np.int64),
-        np.empty(n_features),
-        np.empty(n_features),
-    )
-    n_jobs = min(n_jobs, n_features)
-    limits = np.linspace(0, n_features, n_jobs + 1).astype(int).tolist()
-    map_in_threads(
-        lambda part: _rank_some(X, keeps_orders, *part, *results), pairwise(limits), n_jobs
-    )
-    if weights is None:
-        weights = read_only(np.empty(0))
-    # Trees prepare for orders (`sort_root`), which takes time.
-    keeps_orders = keeps_orders and bool((results[2] > n_distinct).any())
-    return RankedData(X, *results, weights, keeps_orders)
+    mask, counts = (_ONE << np.uint64(_BYTE)) - _ONE, pairs.counts
+    shift = _64 - np.uint64(n_bits)
+    _count(pairs.keys, shift, mask, counts[0])
+    # An even number of passes ends where it began.
+    for p in range(n_bits // _BYTE):
+        _find_slots(counts[p % 2], mask)
+        _clear(counts[1 - p % 2], mask)
+        here, there = (pairs.keys, pairs.rows), (pairs.spare_keys, pairs.spare_rows)
+        if p % 2 == 1:
+            here, there = there, here
+        _move_pairs(*here, shift, mask, counts[p % 2], counts[1 - p % 2], *there)
+        shift += np.uint64(_BYTE)

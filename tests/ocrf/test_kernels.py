@@ -10,16 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from ocrf import OneClassRF, _predictor, _sorting
+from ocrf import OneClassRF, _predictor, _ranking
 from ocrf._criterion import entropy_gain, gini_gain
+from ocrf._partitioner import partition_orders
+from ocrf._ranking import _complete_order, rank_columns
 from ocrf._sampling import next_below, sample_rows
 from ocrf._sorting import (
+    _MANY_ITEMS,
     N_COUNTS,
+    PairSpace,
     SortSpace,
-    _mend_order,
     bit_length,
-    rank_columns,
-    sort_by_key,
+    sort_items,
+    sort_pairs,
 )
 from ocrf._splitter import (
     _SEARCH_BY_RUNS,
@@ -36,13 +39,28 @@ from ocrf._workspace import read_only, scratch, scratch_together
 
 
 @pytest.mark.parametrize("n_bits", [0, 1, 6, 11, 12, 22, 31, 32])
-@pytest.mark.parametrize("n", [1, 2, 63, 5000])
-def test_radix_sort_is_a_stable_sort(n, n_bits):
-    keys = np.random.default_rng(n).integers(0, 2**n_bits, size=n).astype(np.uint32)
-    order = np.empty(n, np.uint32)
-    space = SortSpace(*(np.empty(size, np.uint32) for size in (n, n, N_COUNTS)))
-    sort_by_key(keys.copy(), n_bits, order, space)
+@pytest.mark.parametrize("n", [1, 2, 63, 5000, _MANY_ITEMS + 1])
+def test_points_are_sorted_stably(n, n_bits):
+    keys = np.random.default_rng(n).integers(0, 2**n_bits, size=n).astype(np.uint64)
+    order, counts = np.empty(n, np.uint32), np.full((2, N_COUNTS), 7, np.uint32)
+    items = keys << np.uint64(32) | np.arange(n, dtype=np.uint64)
+    sort_items(n, n_bits, SortSpace(items, np.empty(n, np.uint64), counts), order)
     np.testing.assert_array_equal(order, np.argsort(keys, kind="stable"))
+
+
+@pytest.mark.parametrize("n_bits", [32, 64])
+@pytest.mark.parametrize("n", [1, 2, 63, 5000])
+def test_keys_are_sorted_stably_by_their_upper_bits(n, n_bits):
+    rng = np.random.default_rng(n)
+    keys = rng.integers(0, 2**64, size=n, dtype=np.uint64)
+    keys[: n // 2] &= np.uint64(0xF00000010000F)
+    rows, counts = rng.permutation(n).astype(np.uint32), np.full((2, N_COUNTS), 7, np.uint32)
+    spare = np.empty(n, np.uint64), np.empty(n, np.uint32)
+    pairs = PairSpace(keys.copy(), rows.copy(), *spare, counts)
+    sort_pairs(n_bits, pairs)
+    order = np.argsort(keys >> np.uint64(64 - n_bits), kind="stable")
+    np.testing.assert_array_equal(pairs.keys, keys[order])
+    np.testing.assert_array_equal(pairs.rows, rows[order])
 
 
 def test_bit_length():
@@ -97,7 +115,7 @@ def test_values_come_from_tables_or_from_rows(monkeypatch, has_missing):
     if has_missing:
         X[::5, ::2] = np.nan
     forest = OneClassRF(n_estimators=5, random_state=0).fit(X)
-    monkeypatch.setattr(_sorting, "_MOST_DISTINCT", 1)
+    monkeypatch.setattr(_ranking, "_MOST_DISTINCT", 1)
     without = OneClassRF(n_estimators=5, random_state=0).fit(X)
     for ours, others in zip(forest.estimators_, without.estimators_, strict=True):
         np.testing.assert_array_equal(ours.threshold, others.threshold)
@@ -105,20 +123,53 @@ def test_values_come_from_tables_or_from_rows(monkeypatch, has_missing):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_nearly_ascending_order_is_mended(seed):
+def test_a_nearly_ascending_order_is_completed(seed):
     rng = np.random.default_rng(seed)
-    column = rng.integers(0, 300, size=1000) + rng.integers(0, 8, size=1000) * 2.0**-44
-    order = np.argsort(column.astype(np.float32), kind="stable").astype(np.uint32)
-    assert (np.diff(column[order]) < 0).any()
-    assert _mend_order(column, order)
-    assert (np.diff(column[order]) >= 0).all()
-    np.testing.assert_array_equal(np.sort(order), np.arange(1000))
+    values = rng.integers(0, 300, size=1000) + rng.integers(0, 8, size=1000) * 2.0**-44
+    order = np.argsort(values.astype(np.float32), kind="stable").astype(np.uint32)
+    keys = values[order].view(np.uint64)
+    assert (np.diff(values[order]) < 0).any()
+    assert _complete_order(keys, order)
+    np.testing.assert_array_equal(keys.view(float), np.sort(values))
+    np.testing.assert_array_equal(order, np.argsort(values, kind="stable"))
 
 
-def test_mending_gives_up_before_it_takes_long():
-    column, order = np.arange(1000.0)[::-1].copy(), np.arange(1000, dtype=np.uint32)
-    assert not _mend_order(column, order)
-    np.testing.assert_array_equal(np.sort(order), np.arange(1000))
+def test_completing_an_order_gives_up_before_it_takes_long():
+    keys, rows = np.arange(1000, dtype=np.uint64)[::-1].copy(), np.arange(1000, dtype=np.uint32)
+    assert not _complete_order(keys, rows)
+    np.testing.assert_array_equal(np.sort(rows), np.arange(1000))
+
+
+@njit
+def split(*arguments):
+    partition_orders(*arguments)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.03, 0.2, 0.5, 0.9, 0.99, 1.0])
+@pytest.mark.parametrize("n_points", [640, 2**18 + 1])
+def test_orders_are_partitioned_stably(n_points, share):
+    """With marks of bytes and of bits, of few points and of many, on the left and on the right."""
+    rng = np.random.default_rng(0)
+    start, end = 40, n_points - 100
+    orders = np.zeros((2, 3, n_points), np.uint32)
+    points = rng.permutation(n_points)[start:end]
+    for j in range(3):
+        orders[1, j, start:end] = rng.permutation(points)
+    n_left = round(share * (end - start))
+    before, constant = orders.copy(), np.array([False, False, True])
+    marked, bitmap = np.zeros(n_points, np.uint8), np.zeros(n_points // 64 + 1, np.uint64)
+    split(orders, 1, start, end, 1, n_left, constant, marked, bitmap)
+    is_left = np.zeros(n_points, bool)
+    is_left[before[1, 1, start : start + n_left]] = True
+    for j in range(2):
+        source = before[1, j, start:end]
+        expected = np.concatenate([source[is_left[source]], source[~is_left[source]]])
+        np.testing.assert_array_equal(orders[0, j, start:end], expected)
+    orders[0, :2, start:end] = 0
+    before[0, :2, start:end] = 0
+    np.testing.assert_array_equal(orders, before)
+    assert not marked.any()
+    assert not bitmap.any()
 
 
 def in_a_thread(function):
