@@ -216,14 +216,14 @@ def not_run(table: pd.DataFrame, publication: Publication) -> list[str]:
         lines.append(f"Settings of which nothing was run: {', '.join(settings)}.")
     for setting, part in table[table["as_run"]].groupby("setting", sort=False):
         missing = part[part["verdict"] == NOT_RUN].drop_duplicates(["dataset", "algorithm"])
-        n_algorithms = part["algorithm"].nunique()
-        counts = missing["dataset"].value_counts()
-        whole = [name for name in dict.fromkeys(missing["dataset"]) if counts[name] == n_algorithms]
-        if whole:
-            lines.append(
-                f"Data sets of which nothing was run ({setting}, {len(whole)}): {', '.join(whole)}."
-            )
-        rest = missing[~missing["dataset"].isin(whole)]
-        for algorithm, own in rest.groupby("algorithm", sort=False):
+        for kind, words in (("dataset", "Data sets"), ("algorithm", "Algorithms")):
+            was_run = set(part.loc[part["verdict"] != NOT_RUN, kind])
+            if whole := [name for name in dict.fromkeys(missing[kind]) if name not in was_run]:
+                lines.append(
+                    f"{words} of which nothing was run ({setting}, {len(whole)}): "
+                    f"{', '.join(whole)}."
+                )
+                missing = missing[~missing[kind].isin(whole)]
+        for algorithm, own in missing.groupby("algorithm", sort=False):
             lines.append(f"Not run ({setting}, {algorithm}): {', '.join(own['dataset'])}.")
     return lines

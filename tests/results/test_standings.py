@@ -352,16 +352,17 @@ def test_what_its_file_says_keeps_the_plain_name_however_little_was_run(
     assert kept == 0
 
 
-def test_what_was_not_run_is_said_in_three_ways(publish):
+def test_what_was_not_run_is_said_in_five_ways(publish):
     block = random_block(8)
     mapped = {name: name for name in list(block)[:4]}
-    publication = publish(block, datasets=mapped, algorithms={"A": "lof", "B": "orca"})
+    publication = publish(block, datasets=mapped, algorithms={"A": "lof", "B": "orca", "C": "lsad"})
     records = runs(["lof"], list(block)[:2], 8) + runs(["orca"], list(block)[:3], 8)
     table = compare(make_cells(from_records(records).frame), publication)
     assert not_run(table, publication) == [
         "Data sets that are not here (5): d4, d5, d6, d7, d8.",
-        "Algorithms that are not here (2): C, D.",
+        "Algorithms that are not here (1): D.",
         "Data sets of which nothing was run (semi, 1): d3.",
+        "Algorithms of which nothing was run (semi, 1): lsad.",
         "Not run (semi, lof): d2.",
     ]
 
