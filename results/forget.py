@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from results.output import Output
-from results.records.asked import no_longer_ask
+from results.records.asked import asked_for, no_longer_ask
 from results.records.frame import selected
 from results.records.opening import Search, Selection, left_out, no_records
 from results.records.record import Record
@@ -44,6 +44,8 @@ def forget(
         If nothing or something unknown is selected, or nobody can be asked.
     FileNotFoundError
         If there is no record in the folder.
+    GridError
+        If the file ``grid.json`` beside it does not hold a grid.
     """
     if len(paths) != 1 or paths[0].suffix == ".parquet":
         raise ValueError("forget removes records from one folder of records; name it by --records")
@@ -57,6 +59,7 @@ def forget(
     store = RecordStore(paths[0])
     if not len(store):
         raise no_records(str(paths[0]))
+    asked_for(paths, selection)  # a grid that cannot be read is said before a record is removed
     search = Search(selection)
     chosen = [
         record

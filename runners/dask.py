@@ -19,9 +19,9 @@ from typing import Any
 from joblib import cpu_count, parallel_config
 
 from datasets.errors import UsageError
+from results.records.files import LOCKS
 from runners import cluster
 from runners.cluster import Needs
-from runners.locks import FOLDER
 from runners.supervise import Run
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -137,7 +137,7 @@ def _check_workers(client: Any, config: Mapping[str, Any], run: Run) -> None:
     """See that every worker has the code, the data home and the store, the scheduler the code."""
     import cloudpickle  # comes with Dask
 
-    probe = Path(run.store) / FOLDER / f"probe-{uuid.uuid4().hex[:12]}"
+    probe = Path(run.store) / LOCKS / f"probe-{uuid.uuid4().hex[:12]}"
     probe.touch()
     home = (config.get("data") or {}).get("home")
     needs = Needs(

@@ -78,7 +78,7 @@ def run_grid(cells: Sequence[Cell]) -> Summary:
             print("\n".join(summary.lines()), file=sys.stderr)
             return summary
         say_notes()
-        describe(cells, output, store)
+        describe(cells, store)
         return _Grid(cells, plan, store, runner).run()
     finally:
         log.removeHandler(handler)

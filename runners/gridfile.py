@@ -10,20 +10,19 @@ with one key per split, in their order. A file that cannot be read is written an
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from results.records.asked import grid_file, only_writer
 from results.records.files import write_atomically
 from results.records.store import RecordStore
 from runners.experiment import Cell
-from runners.locks import FOLDER
 
 
-def describe(cells: Sequence[Cell], output: Path, store: RecordStore) -> None:
+def describe(cells: Sequence[Cell], store: RecordStore) -> None:
     """Add the cells of a grid to ``grid.json``.
 
     Cells of earlier runs stay as long as they have a record. In a job of another launcher, which
@@ -41,9 +40,8 @@ def describe(cells: Sequence[Cell], output: Path, store: RecordStore) -> None:
         }
         for cell in cells
     ]
-    path = output / "grid.json"
-    with open(store.path / FOLDER / ".grid", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    path = grid_file(store.path)
+    with only_writer(store.path):
         job = "SUBMITIT_EXECUTOR" in os.environ
         merged: dict[str, dict[str, Any]] = {}
         for old in _read_grid(path):

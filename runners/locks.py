@@ -20,9 +20,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from results.records.files import LOCKS
 from runners.isolation import processes
 
-FOLDER = ".locks"
 _BEAT_SECONDS = 10.0
 # What file systems without hard links say; exclusive creation is nearly as good.
 _NO_HARD_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
@@ -39,7 +39,7 @@ class Locks:
     """
 
     def __init__(self, store: str | os.PathLike[str]):
-        self.path = Path(store) / FOLDER
+        self.path = Path(store) / LOCKS
         self.path.mkdir(parents=True, exist_ok=True)
         self._host = f"{socket.gethostname()}/{_boot()}"
         self._pid = os.getpid()

@@ -13,11 +13,10 @@ from datasets.configuration import published_names
 from datasets.definition import Definition
 from datasets.errors import UsageError, listed
 from datasets.own_folders import CONF, is_shipped
-from results.records.files import write_atomically
+from results.records.files import LOCKS, write_atomically
 from runners.experiment import Cell, Limits
 from runners.isolation.messages import Check, Cut, Load
 from runners.isolation.pool import POOL
-from runners.locks import FOLDER
 from runners.schema import OF_CUSTOM
 from runners.variants import variant_of
 
@@ -209,7 +208,7 @@ def check_writable(path: Path) -> None:
     UsageError
         If they cannot.
     """
-    probe = path / FOLDER / f".probe.{uuid.uuid4().hex[:8]}"
+    probe = path / LOCKS / f".probe.{uuid.uuid4().hex[:8]}"
     try:
         write_atomically(probe, b"probe")
         probe.unlink()

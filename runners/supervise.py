@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from datasets.protocols import protocol_from, stopped
 from results.records.encoding import Curves
+from results.records.files import LOCKS
 from results.records.record import Record, RecordError, read_record
 from results.records.statuses import NA_STATUSES
 from results.records.store import RecordStore
@@ -27,7 +28,7 @@ from runners.isolation.pool import POOL
 from runners.isolation.watch import AbortedError
 from runners.isolation.worker import HolderDiedError, WorkerDiedError
 from runners.isolation.zygote_process import StartError
-from runners.locks import FOLDER, Locks
+from runners.locks import Locks
 from runners.provenance import provenance
 
 Kind = Literal["ran", "shared", "busy", "aborted", "store", "start"]
@@ -114,7 +115,7 @@ class Run:
     @property
     def stop_file(self) -> Path:
         """The file whose existence ends the run at once, wherever its experiments are."""
-        return Path(self.store) / FOLDER / f"stop-{self.name}"
+        return Path(self.store) / LOCKS / f"stop-{self.name}"
 
 
 class Flag:

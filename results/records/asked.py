@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from results.records.files import write_atomically
+from results.records.files import LOCKS, write_atomically
 from results.records.opening import Selection, matches
 from results.records.store import RecordStore
 from results.records.validation import Count, Name, Text
@@ -116,18 +118,29 @@ def asked_for(paths: Iterable[Path], selection: Selection) -> list[Asked]:
     return found
 
 
+@contextlib.contextmanager
+def only_writer(records: Path) -> Iterator[None]:
+    """Wait until no other process changes the grid of these records, and keep others waiting."""
+    folder = records / LOCKS
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / ".grid", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def no_longer_ask(records: Path, keys: set[str]) -> None:
     """Take the cells out of a grid all of whose records had one of the keys and were removed."""
     file = grid_file(records)
     if not file.is_file():
         return
-    store = RecordStore(records)
-    kept: list[dict[str, Any]] = [
-        cell.model_dump()
-        for cell in _read(file)
-        if not keys.intersection(cell.keys) or store.locate(cell.keys)
-    ]
-    write_atomically(file, json.dumps({"cells": kept}, indent=1).encode())
+    with only_writer(records):
+        store = RecordStore(records)
+        kept: list[dict[str, Any]] = [
+            cell.model_dump()
+            for cell in _read(file)
+            if not keys.intersection(cell.keys) or store.locate(cell.keys)
+        ]
+        write_atomically(file, json.dumps({"cells": kept}, indent=1).encode())
 
 
 def _read(file: Path) -> list[_Cell]:

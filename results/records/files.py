@@ -8,6 +8,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+#: The folder beside the records for the locks of those who write.
+LOCKS = ".locks"
+
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:

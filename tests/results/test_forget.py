@@ -1,10 +1,12 @@
 """Records that are not wanted any more, and experiments that were asked for and never ran."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from results.cli import main
+from results.records.asked import no_longer_ask, only_writer
 from results.records.store import RecordStore
 from tests.results.support import key_of, make_record, write_fast
 
@@ -77,6 +79,33 @@ def test_a_grid_that_is_not_one_is_refused_by_name(folder, capsys):
     status, _, err = run(capsys, "status", "--output", folder)
     assert status == 2
     assert f"{folder / 'grid.json'} does not hold a grid (cells.0.dataset: " in err
+
+
+def test_a_grid_that_is_not_one_is_said_before_records_are_removed(folder, capsys):
+    (folder / "grid.json").write_text("{")
+    status, _, err = run(capsys, "forget", "--output", folder, "--dataset", "pima", "--yes")
+    assert status == 2
+    assert f"{folder / 'grid.json'} does not hold a grid" in err
+    assert len(RecordStore(folder / "records")) == 5
+
+
+def test_the_grid_is_changed_by_one_process_at_a_time(folder):
+    """A run adds a cell while another process takes one out: both changes stay."""
+    store, file = RecordStore(folder / "records"), folder / "grid.json"
+    removed = {record.key for record in store if record.label == "mine"}
+    for key in removed:
+        store.remove(key)
+    with ThreadPoolExecutor(1) as pool:
+        with only_writer(store.path):
+            taking = pool.submit(no_longer_ask, store.path, removed)
+            cells = json.loads(file.read_text())["cells"]
+            with pytest.raises(TimeoutError):
+                taking.result(timeout=0.5)
+            added = cells[0] | {"dataset": "vowels", "keys": [key_of("vowels", 0)]}
+            file.write_text(json.dumps({"cells": [*cells, added]}))
+        taking.result()
+    kept = {(cell["dataset"], cell["algorithm"]) for cell in json.loads(file.read_text())["cells"]}
+    assert kept == {("pima", "lof"), ("wilt", "lof"), ("glass", "lof"), ("vowels", "lof")}
 
 
 @pytest.mark.parametrize(
