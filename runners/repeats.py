@@ -76,17 +76,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _write(options: argparse.Namespace) -> int:
-    protocol = compose([f"protocol={PROTOCOL}"])["protocol"]
     rows, absent = [], []
     for name in options.data:
-        composed = compose([f"dataset={name}"])
+        # Which rows there are depends on the protocol: shuttle's may be repeated as published.
+        composed = compose([f"dataset={name}", f"protocol={PROTOCOL}"])
         try:
             dataset = load(composed["dataset"], composed["data"])
         except DataUnavailable as error:
             absent.append(f"{name}: {error}")
             continue
         for setting in SETTINGS:
-            found = shares(dataset, setting, protocol, options.splits)
+            found = shares(dataset, setting, composed["protocol"], options.splits)
             rows.append([name, setting, options.splits, *(f"{v:.{_DIGITS}f}" for v in found)])
     options.file.parent.mkdir(parents=True, exist_ok=True)
     with options.file.open("w", newline="", encoding="utf-8") as file:

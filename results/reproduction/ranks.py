@@ -192,7 +192,7 @@ def block_of_tests(cells: pd.DataFrame) -> str:
         return _NOTHING
     heading = ["protocol, forms", "setting", "metric", "algorithms", "data sets", "Friedman's p"]
     heading += ["Holm", "critical difference", "pairs told apart"]
-    listed, count = _listed_pairs(cells)
+    listed, counts = _listed_pairs(cells)
     text = [
         "The algorithms that have a value on all data sets of the paper, one form of each:",
         "",
@@ -202,7 +202,7 @@ def block_of_tests(cells: pd.DataFrame) -> str:
         f"Nemenyi's test, {ALPHA:.0%}. Told apart: by Wilcoxon's signed-rank test with Holm's "
         "correction over the pairs of the row.",
         "",
-        f"Pairs with both forms, {count} per setting and metric, over which Holm's correction is "
+        f"Pairs with both forms, {counts} per setting and metric, over which Holm's correction is "
         f"made: those with OneClassRF in either form up to p = {_LISTED:g} before correction, and "
         "all that survive it:",
         "",
@@ -227,14 +227,15 @@ def _told_apart(comparison: Comparison) -> str:
     return "; ".join(named) or "none"
 
 
-def _listed_pairs(cells: pd.DataFrame) -> tuple[list[list[str]], int]:
-    rows, count = [], 0
+def _listed_pairs(cells: pd.DataFrame) -> tuple[list[list[str]], str]:
+    """Return the rows of the table of pairs, and how many pairs each protocol has."""
+    rows, counts = [], dict.fromkeys(PROTOCOLS, 0)
     ours = {"oneclassrf", OTHER_FORM["oneclassrf"]}
     for protocol, metrics in PROTOCOLS.items():
         for setting in SETTINGS:
             for metric in metrics:
                 table = pairs(cells, protocol, setting, metric)
-                count = max(count, len(table))
+                counts[protocol] = max(counts[protocol], len(table))
                 kept = table[
                     (table["holm"] < ALPHA)
                     | ((table["p"] < _LISTED) & (table[["first", "second"]].isin(ours).any(axis=1)))
@@ -252,4 +253,4 @@ def _listed_pairs(cells: pd.DataFrame) -> tuple[list[list[str]], int]:
                     ]
                     for row in kept.sort_values("p", kind="stable").to_dict("records")
                 ]
-    return rows, count
+    return rows, " and ".join(f"{count} ({name})" for name, count in counts.items() if count)

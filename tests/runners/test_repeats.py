@@ -39,6 +39,17 @@ def test_the_published_shares_of_bundled_data_sets(name, setting):
 
 
 @pytest.mark.mirror
+def test_shuttle_has_the_rows_of_the_protocol(tmp_path, data_home, monkeypatch):
+    """Its source repeats no row; the published table, of which `clean` is not made, does."""
+    monkeypatch.setenv("OCRF_DATA_HOME", str(data_home))
+    file = tmp_path / "rows.csv"
+    assert main(["--data", "shuttle", "--splits", "1", "--file", str(file)]) == 0
+    shown = [*csv.DictReader(file.read_text().splitlines())]
+    assert [(row["normal"], row["anomalies"]) for row in shown] == [("0.0000", "0.0000")] * 2
+    assert not repeated_rows().loc["shuttle"][["normal", "anomalies"]].to_numpy().any()
+
+
+@pytest.mark.mirror
 def test_the_published_shares_of_a_data_set_with_many_repeated_rows(
     tmp_path, data_home, monkeypatch
 ):
