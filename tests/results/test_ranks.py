@@ -90,7 +90,7 @@ def test_pairs_of_all_forms_are_corrected_together():
     assert row["p"] == pytest.approx(2 / 2**12)
     assert row["holm"] == pytest.approx(15 * 2 / 2**12)
     text = block_of_tests(cells_of(table))
-    assert "Pairs with both forms, 15 per setting and metric" in text
+    assert "Pairs with both forms, 15 (paper) and 15 (clean) per setting and metric" in text
     assert "Orca (clean) |" in text
 
 
