@@ -239,7 +239,9 @@ def test_the_size_of_the_sub_samples_works_in_opposite_directions(varied, levels
 def test_depth_matters_in_novelty_detection_alone(varied, levels):
     depth = levels.xs("depth", level="study")
     told = depth[depth["p_holm"] < 0.05]
-    assert says("trees of depth 4 or less lose by both metrics, those of depth 6 by average precision")
+    assert says(
+        "trees of depth 4 or less lose by both metrics, those of depth 6 by average precision"
+    )
     own = told.loc["dte2024_semi"]
     both = {(n, m) for n in ("2", "4") for m in JUDGED_BY}
     assert set(own.index) == both | {("6", "average_precision")}
