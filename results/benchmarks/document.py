@@ -22,7 +22,7 @@ from results.provenance import tabulate
 from results.published.publication import Publication
 from results.records.frame import Experiments
 from results.reproduction.comparison import compare
-from results.reproduction.comparison_output import NOT_JUDGED_TITLE, sections
+from results.reproduction.comparison_output import NOT_JUDGED_TITLE, WIDE_TITLE, sections
 from results.reproduction.document import marked, update
 from results.tables.text import markdown
 
@@ -137,6 +137,8 @@ def _comparison(cells: pd.DataFrame, publication: Publication) -> str:
             "</details>\n",
         ]
     for title, texts, _ in gaps:
+        if title == WIDE_TITLE:
+            continue  # The sentences count them; the files of `compare` list them.
         # The document has a section per setting.
         kept = [text for text in texts if not text.startswith("Settings of which")]
         lead = f"{title}: " if title == NOT_JUDGED_TITLE else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -72,22 +73,35 @@ class Tolerance(_Strict):
     absolute : float
         In units of the printed scale; at least half a unit of the last printed digit.
     spreads : float
-        This many spreads: standard deviations over the splits.
-    spread_of : {"ours", "published"}
-        Whose spreads. A printed value without a spread has the absolute bound alone.
+        This many spreads.
+    spread_of : {"ours", "published", "means"}
+        The standard deviation over our splits, or the printed one, each of single splits; or the
+        standard error of the difference of both means. Where there is none the absolute bound
+        counts alone.
     """
 
     absolute: float = Field(ge=0, allow_inf_nan=False)
     spreads: float = Field(default=0.0, ge=0, allow_inf_nan=False)
-    spread_of: Literal["ours", "published"] = "ours"
+    spread_of: Literal["ours", "published", "means"] = "ours"
 
-    def spread(self, ours: float, published: float) -> float:
-        """Return the spread that counts, NaN for one that is not known."""
-        return ours if self.spread_of == "ours" else published
+    def spread(self, ours: float, published: float, n_ours: int, n_published: int) -> float:
+        """Return the spread that counts, NaN for one that is not known.
 
-    def allowed(self, ours: float, published: float) -> float:
-        """Return the largest difference, given both spreads (NaN for one that is not known)."""
-        spread = self.spread(ours, published)
+        Parameters
+        ----------
+        ours, published : float
+            Standard deviations over the splits, NaN for one that is not known.
+        n_ours, n_published : int
+            How many splits the means are over.
+        """
+        if self.spread_of != "means":
+            return ours if self.spread_of == "ours" else published
+        # Splits of the same protocol scatter alike: ours stand for what is not printed.
+        theirs = ours if math.isnan(published) else published
+        return math.sqrt(ours**2 / n_ours + theirs**2 / n_published) if n_ours else math.nan
+
+    def allowed(self, spread: float) -> float:
+        """Return the largest difference, given the spread that counts."""
         # NaN compares as false.
         return self.spreads * spread if self.spreads * spread > self.absolute else self.absolute
 

@@ -230,9 +230,7 @@ def _wide(table: pd.DataFrame, reasons: list[Reason]) -> str:
 
 def _wide_rows(table: pd.DataFrame, reasons: list[Reason]) -> list[tuple[dict, str]]:
     """Return the differences that only the spread covers, the largest first, with their reasons."""
-    rows = only_by_spread(table)
-    order = rows["difference"].abs().sort_values(ascending=False, kind="stable").index
-    return [(row, reason_for(row, reasons)) for row in rows.loc[order].to_dict("records")]
+    return [(row, reason_for(row, reasons)) for row in only_by_spread(table).to_dict("records")]
 
 
 def _is_large(row: Mapping[Hashable, Any]) -> bool:

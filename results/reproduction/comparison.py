@@ -104,8 +104,11 @@ def _row(
     metric, theirs = value["metric"], float(value["published"])
     ours = factor * float(cell[metric]) if cell else math.nan
     std = factor * float(cell[f"{metric}_std"]) if cell else math.nan
-    allowed = tolerance.allowed(std, value["spread"])
     run = publication.description.settings[value["setting"]]
+    n_ok = int(cell["n_ok"]) if cell else 0
+    # Ours may be over several seeds, each with as many splits as the printed mean.
+    n_published = run.splits_of(cell) // int(cell["n_seeds"]) if cell else 0
+    spread = tolerance.spread(std, value["spread"], n_ok, n_published)
     why = "" if cell is None or math.isnan(ours) else why_not_judged(cell, run)
     return {
         **{name: value[name] for name in ("setting", "column", "algorithm", "as_run", "dataset")},
@@ -114,13 +117,15 @@ def _row(
         "published": theirs,
         "ours": ours,
         "std": std,
-        "spread": tolerance.spread(std, value["spread"]),
-        "n_ok": int(cell["n_ok"]) if cell else 0,
+        "spread": spread,
+        "n_ok": n_ok,
         "n_splits": run.splits_of(cell) if cell else run.splits,
         # A cell may have finished without having recorded this metric.
         "mark": (cell["mark"] if cell else "") or (MISSING if math.isnan(ours) else ""),
         "difference": ours - theirs,
-        "verdict": NOT_JUDGED if why else verdict(theirs, ours, allowed, ran=cell is not None),
+        "verdict": NOT_JUDGED
+        if why
+        else verdict(theirs, ours, tolerance.allowed(spread), ran=cell is not None),
         "published_std": value["spread"],
         "within": not why and abs(ours - theirs) <= tolerance.absolute + _NOISE,
         "why": why,
@@ -169,6 +174,8 @@ def bound_in_words(tolerance: Tolerance, scale: str = "fraction") -> tuple[str, 
         return absolute, ""
     number = {1.0: "one", 2.0: "two", 3.0: "three"}.get(tolerance.spreads, f"{tolerance.spreads:g}")
     plural = "" if tolerance.spreads == 1 else "s"
+    if tolerance.spread_of == "means":
+        return absolute, f"{number} standard error{plural} of the difference of the means"
     whose = {"ours": "of ours", "published": "as published"}[tolerance.spread_of]
     return absolute, f"{number} standard deviation{plural} {whose}"
 
@@ -240,12 +247,17 @@ def overall(table: pd.DataFrame, metric: str) -> tuple[int, int]:
 
 
 def only_by_spread(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the as-run rows that are reproduced only because their spread is wide.
+    """Return the as-run rows that are reproduced only because their spread is wide, farthest first.
 
     Two standard deviations of single splits may be much more than the published mean of ten splits
     would move by chance, so these deserve a look.
     """
-    return table[table["as_run"] & (table["verdict"] == "reproduced") & ~table["within"]]
+    rows = table[table["as_run"] & (table["verdict"] == "reproduced") & ~table["within"]]
+    return rows.loc[_farthest_first(rows)]
+
+
+def _farthest_first(rows: pd.DataFrame) -> pd.Index:
+    return rows["difference"].abs().sort_values(ascending=False, kind="stable").index
 
 
 def explain(
@@ -261,8 +273,7 @@ def explain(
         Reasons that no value needs any more that differs or is not judged.
     """
     rows = table[table["as_run"] & table["verdict"].isin(["differs", "ours NA", "paper NA"])]
-    order = rows["difference"].abs().sort_values(ascending=False, kind="stable").index
-    differing = rows.loc[order].to_dict("records")
+    differing = rows.loc[_farthest_first(rows)].to_dict("records")
     wide = only_by_spread(table).to_dict("records")
     used = {first_reason(row, reasons) for row in differing}
     seen = [*wide, *not_judged(table)]

@@ -47,6 +47,9 @@ _STYLES = {"reproduced": "green", "differs": "red"}
 #: Counted where there are some.
 _GAPS = (NOT_JUDGED, NOT_RUN)
 NOT_JUDGED_TITLE = "What is not judged"
+WIDE_TITLE = "Within the spread only"
+#: So many of the values that only the spread covers are listed.
+_N_WIDE = 10
 _NAMES = ["data set", "algorithm", "setting", "metric", "published", "ours"]
 
 
@@ -104,15 +107,29 @@ def sections(
     digits, heading = publication.description.digits, _spread_heading(publication.description)
     body, notes = with_reasons(explained, digits, _digits(publication), heading)
     gaps = not_run(table, publication)
+    wide = only_by_spread(table).to_dict("records")
     counted = [*headline(table, publication)]
     if table["uses_labels"].any():
         counted.append(f"{LABELLED}: {LABELLED_MEANING}")
     return [
         ("Counts", counted, judged_rows(table, publication)),
         ("What differs", notes if explained else ["Nothing."], body if explained else None),
+        *([_wide(wide, publication)] if wide else []),
         *([(NOT_JUDGED_TITLE, short, None)] if short else []),
         ("What was not run", gaps or ["Nothing."], None),
     ]
+
+
+def _wide(
+    rows: list[dict[Hashable, Any]], publication: Publication
+) -> tuple[str, list[str], tuple[list[str], list[list[str]]]]:
+    """List the values that count as reproduced only because of the spread, and are farthest."""
+    digits, heading = publication.description.digits, _spread_heading(publication.description)
+    body = [_difference(row, digits, _digits(publication)) for row in rows[:_N_WIDE]]
+    notes = ["Counted as reproduced: a wider spread allows a larger difference."]
+    if len(rows) > _N_WIDE:
+        notes.append(f"The nearer ones are not listed: {len(rows) - _N_WIDE}.")
+    return WIDE_TITLE, notes, ([*_NAMES, heading, "diff"], body)
 
 
 def _not_judged_lines(table: pd.DataFrame, publication: Publication) -> list[str]:
@@ -217,7 +234,8 @@ def _spread_heading(described: Description) -> str:
     """Return whose spreads a table has: those that count for the tolerance."""
     tolerances = [described.tolerance, *described.tolerances.values()]
     whose = {tolerance.spread_of for tolerance in tolerances if tolerance.spreads}
-    return "their spread" if whose == {"published"} else "spread"
+    headings = {"published": "their spread", "means": "std. error"}
+    return headings.get(whose.pop(), "spread") if len(whose) == 1 else "spread"
 
 
 def _digits(publication: Publication) -> int:

@@ -84,7 +84,7 @@ def wrong_columns(rows: pd.DataFrame) -> pd.DataFrame:
     both = rows.merge(rows, on=["setting", "dataset", "metric"], suffixes=("", "_other"))
     both = both[both["column"] != both["column_other"]]
     distance = (both["published"] - both["ours_other"]).abs()
-    allowed = both["std_other"].map(lambda std: tolerance.allowed(std, math.nan))
+    allowed = both["spread_other"].map(tolerance.allowed)
     beyond = distance - _ERRORS * both["error_other"] - _NOISE
     return pd.DataFrame(
         {

@@ -44,7 +44,7 @@ def cell(*names, n_splits=10, asked=10, **changes):
 )
 def test_verdicts(published, ours, std, expected):
     tolerance = Tolerance(absolute=0.02, spreads=2.0)
-    assert verdict(published, ours, tolerance.allowed(std, math.nan)) == expected
+    assert verdict(published, ours, tolerance.allowed(std)) == expected
 
 
 def test_the_published_numbers_reproduce_themselves(paper_records):
@@ -195,3 +195,53 @@ def test_what_only_a_wide_spread_covers_is_counted_apart():
     assert rows[["dataset", "metric"]].to_numpy().tolist() == [["arrhythmia", "roc_auc_curve"]]
     assert headline(table)[0].endswith("0 within 0.02, 1 only within two standard deviations.")
     assert headline(table)[1].endswith("1 within 0.02, 0 only within two standard deviations.")
+    listed = to_markdown(table).partition("## Within the spread only")[2].partition("\n## ")[0]
+    (line,) = [line for line in listed.splitlines() if "arrhythmia" in line]
+    assert [cell.strip() for cell in line.split("|")[5:-1]] == ["0.922", "0.760", "0.105", "-0.162"]
+
+
+def test_the_farthest_ten_of_what_only_the_spread_covers_are_listed(recorder):
+    """The noisier a run, the more of it is reproduced."""
+    datasets = paper.datasets().index
+    records = [
+        make_record(name, "lof", split=s, roc=0.5 + 0.4 * (-1) ** s, pr=0.5 + 0.4 * (-1) ** s)
+        for name in datasets
+        for s in range(10)
+    ]
+    table = write_comparison(from_records(records), recorder.output)
+    wide = only_by_spread(table)
+    assert len(wide) > 10
+    assert wide["difference"].abs().is_monotonic_decreasing
+    (file,) = recorder.output.folder.glob("tables/*.md")
+    for text in (file.read_text(encoding="utf-8"), recorder.text.getvalue()):
+        listed = text.partition("Within the spread only")[2].partition("What ")[0]
+        rows = [line for line in listed.splitlines() if any(name in line for name in datasets)]
+        assert len(rows) == 10
+        assert str(wide["dataset"].iloc[0]) in rows[0]
+        assert f"The nearer ones are not listed: {len(wide) - 10}." in listed
+
+
+def test_nothing_is_listed_where_the_spread_covers_nothing(paper_records):
+    assert "Within the spread only" not in to_markdown(
+        compare(make_cells(from_records(paper_records).frame))
+    )
+
+
+@pytest.mark.parametrize(("whose", "expected"), [("ours", "reproduced"), ("means", "differs")])
+def test_a_noisy_mean_is_reproduced_by_its_spread_and_not_by_its_standard_error(whose, expected):
+    records = cell("pima", "lof", setting="outlier")
+    records = [replace(r, metrics=dict.fromkeys(r.metrics, 0.2 + r.split / 20)) for r in records]
+    table = compare(make_cells(from_records(records).frame), with_tolerance(whose))
+    row = table.query("dataset == 'pima' and algorithm == 'lof' and metric == 'roc_auc_curve'")
+    std = math.sqrt(10 / 9) * 0.05 * math.sqrt((10**2 - 1) / 12)
+    spread = std if whose == "ours" else std * math.sqrt(2 / 10)
+    assert row["spread"].item() == pytest.approx(spread)
+    assert 2 * std > row["difference"].abs().item() > 2 * std * math.sqrt(2 / 10)
+    assert row["verdict"].item() == expected
+
+
+def with_tolerance(whose):
+    publication = paper.publication()
+    tolerance = Tolerance(absolute=0.02, spreads=2, spread_of=whose)
+    changed = {"tolerance": tolerance, "tolerances": {}}
+    return replace(publication, description=publication.description.model_copy(update=changed))

@@ -77,12 +77,25 @@ def test_the_paper_s_tables_are_complete():
 
 def test_the_tolerance_is_the_larger_of_its_two_bounds():
     nan = float("nan")
-    assert Tolerance(absolute=0.5).allowed(9.0, 9.0) == 0.5
-    ours = Tolerance(absolute=0.5, spreads=2)
-    assert ours.allowed(1.0, 9.0) == 2.0
-    assert ours.allowed(0.1, 9.0) == 0.5
-    assert ours.allowed(nan, 9.0) == 0.5
-    assert Tolerance(absolute=0.5, spreads=2, spread_of="published").allowed(9.0, 1.0) == 2.0
+    assert Tolerance(absolute=0.5).allowed(9.0) == 0.5
+    two = Tolerance(absolute=0.5, spreads=2)
+    assert [two.allowed(spread) for spread in (1.0, 0.1, nan)] == [2.0, 0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("whose", "ours", "published", "expected"),
+    [
+        ("ours", 3.0, 8.0, 3.0),
+        ("published", 3.0, 8.0, 8.0),
+        ("published", 3.0, float("nan"), float("nan")),
+        ("means", 3.0, 8.0, 5.0),  # sqrt(9 / 1 + 64 / 4)
+        ("means", 4.0, float("nan"), 20**0.5),  # ours stands for what is not printed
+        ("means", float("nan"), 8.0, float("nan")),
+    ],
+)
+def test_a_tolerance_says_whose_spread_counts(whose, ours, published, expected):
+    tolerance = Tolerance(absolute=0.5, spreads=2, spread_of=whose)
+    assert tolerance.spread(ours, published, 1, 4) == pytest.approx(expected, nan_ok=True)
 
 
 def test_reading_twice_gives_the_same(tmp_path):
@@ -203,7 +216,12 @@ def test_a_metric_that_was_not_recorded_is_marked(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("whose", "heading", "shown"), [("published", "their spread", "0.5"), ("ours", "spread", "1.4")]
+    ("whose", "heading", "shown"),
+    [
+        ("published", "their spread", "0.5"),
+        ("ours", "spread", "1.4"),
+        ("means", "std. error", "1.1"),
+    ],
 )
 def test_the_spread_beside_a_difference_is_the_one_it_was_judged_by(
     whose, heading, shown, tmp_path
