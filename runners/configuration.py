@@ -57,12 +57,13 @@ class CellFactory:
         unused: set[str] | None = None
         seen: dict[str, tuple[str, str]] = {}
         known: dict[str, Plain] = {}
+        several = len({o for job in jobs for o in job if o.startswith("algorithm=")}) > 1
         for job, composed in zip(jobs, self._composer.compose_all(jobs), strict=True):
             resolved = composed.resolved(known)
             if not any(_is_template(composed, resolved, o) for o in job if o in from_globs):
                 here = set(ignored(resolved))
                 unused = here if unused is None else unused & here
-                cell = self._cell(composed, resolved)
+                cell = self._cell(composed, resolved, several=several)
                 _check_apart(seen, composed, cell)
                 yield job, cell
         if unused:
@@ -88,7 +89,7 @@ class CellFactory:
             raise UsageError("\n".join(unused))
         return cell
 
-    def _cell(self, composed: Composed, resolved: Plain) -> Cell:
+    def _cell(self, composed: Composed, resolved: Plain, *, several: bool = False) -> Cell:
         for group in GROUPS:
             given = resolved.get(group)
             if isinstance(given, str):
@@ -104,7 +105,7 @@ class CellFactory:
                     else f"{group} is missing; choose one with {group}=NAME"
                 )
         n_splits = resolved.get("n_splits")
-        resolved = self._checked(composed, resolved)
+        resolved = self._checked(composed, resolved, several=several)
         algorithm = str(composed.choices.get("algorithm") or "algorithm")
         resolved = _with_stream(resolved, algorithm)
         variant = self._variant(composed, algorithm, resolved["algorithm"])
@@ -129,15 +130,17 @@ class CellFactory:
         _check_record(cell)
         return cell
 
-    def _checked(self, composed: Composed, resolved: Plain) -> Plain:
+    def _checked(self, composed: Composed, resolved: Plain, *, several: bool) -> Plain:
         text = str(composed.unresolved)
         # A key that other values are taken from is the user's own.
         own = [name for name in resolved if f"${{{name}" in text]
         try:
             return checked(resolved, own)
         except Invalid as error:
-            lines = (_with_file(composed, line) for line in str(error).splitlines())
-            raise UsageError("\n".join(lines)) from None
+            lines = str(error).splitlines()
+            if several:
+                lines = [_with_algorithm(composed, line) for line in lines]
+            raise UsageError("\n".join(_with_file(composed, line) for line in lines)) from None
 
     def _content(self, dataset: Plain, data: Plain | None) -> str | None:
         definition = json.dumps([dataset, data], sort_keys=True)
@@ -206,6 +209,19 @@ def _with_stream(resolved: Plain, algorithm: str) -> Plain:
     except ValueError as error:
         raise UsageError(f"protocol {protocol.name!r}: {error}") from None
     return {**resolved, "protocol": protocol.described()}
+
+
+def _with_algorithm(composed: Composed, mistake: str) -> str:
+    """Name the one of several algorithms that does not have what all of them are given."""
+    found = re.match(r"(algorithm\.\w+): unknown key", mistake)
+    given = [o.lstrip("+").partition("=")[0] for o in composed.overrides]
+    if found is None or found[1] not in given:
+        return mistake
+    return (
+        f"algorithm={composed.choices['algorithm']}: {mistake}. A grid gives {found[1]} to each of "
+        "its algorithms: run those that have it apart, with the same output, or write its values "
+        'into files of algorithms (conf/README.md, "A grid")'
+    )
 
 
 def _with_file(composed: Composed, mistake: str) -> str:

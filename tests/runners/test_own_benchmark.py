@@ -20,7 +20,7 @@ def mine(tmp_path):
     text = README.read_text(encoding="utf-8").replace("/data/", f"{tmp_path}/data/")
     found = re.findall(r"`mine/([\w/.]+\.yaml)`.*?```yaml\n(.*?)```", text, re.DOTALL)
     assert [Path(name).parts[0] for name, _ in found] == [
-        *("dataset", "dataset", "protocol", "algorithm", "published", "grid")
+        *("dataset", "dataset", "protocol", "algorithm", "published", "grid", "algorithm")
     ]
     for name, content in found:
         (tmp_path / "mine" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -49,6 +49,16 @@ def test_the_grid_has_its_cells(mine, composed):
     }
     single = composed(f"hydra.searchpath=[file://{mine}]", "dataset=lab", "algorithm=lof")
     assert single[0].dataset == "lab"
+
+
+def test_a_setting_of_an_algorithm_is_an_algorithm_of_a_grid(mine, composed):
+    cells = composed(
+        *("-m", f"hydra.searchpath=[file://{mine}]", "grid=wafers2021", "dataset=pima"),
+        "algorithm=oneclassrf,ocrf_d4,iforest",
+    )
+    plain, shallow, _ = [cell.config["algorithm"] for cell in cells]
+    assert [cell.label for cell in cells] == ["oneclassrf", "ocrf_d4", "iforest"]
+    assert shallow == {**plain, "max_depth": 4}
 
 
 def test_the_published_table_names_what_the_grid_runs(mine, composed):

@@ -325,5 +325,15 @@ def test_a_grid_is_not_swept(refusal, grids):
     assert "one grid at a time" in refusal("-m", f"grid={grids}")
 
 
+def test_a_grid_of_several_algorithms_names_the_one_that_lacks_a_parameter(refusal):
+    algorithms = ("-m", "algorithm=oneclassrf,iforest")
+    said = refusal(*algorithms, "algorithm.max_depth=4,8,auto")
+    assert said.startswith("algorithm=iforest: algorithm.max_depth: unknown key. Valid names in ")
+    assert "A grid gives algorithm.max_depth to each of its algorithms: run those" in said
+    assert '(conf/README.md, "A grid")' in said
+    # Nothing else has it where there is one algorithm.
+    assert "A grid gives" not in refusal("-m", "algorithm=iforest", "algorithm.max_depth=4,8")
+
+
 def test_a_glob_that_matches_only_templates_is_refused(refusal):
     assert "dataset=custom: a template" in refusal("-m", "dataset=glob(c*)")
