@@ -60,4 +60,6 @@ MISSING: Final = "--"
 MARK_MEANINGS: Final = {status.mark: status.meaning for status in _DEFINITIONS if status.mark} | {
     MISSING: "not run, or nothing to average"
 }
+#: The status that a mark is of, the first of those that share it.
+NAMES_OF_MARKS: Final = {s.mark: s.name for s in reversed(_DEFINITIONS) if s.mark}
 NA: Final = STATUSES["timeout"].mark

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pandas as pd
 
@@ -108,5 +109,17 @@ def to_markdown(rows: list[list[str]]) -> str:
 
 
 def to_csv(rows: list[list[str]]) -> str:
-    """Return Table 1 as CSV."""
-    return csv_text(pd.DataFrame(rows, columns=COLUMNS))
+    """Return Table 1 as CSV, in which counts that differ by setting are columns of their own."""
+    bare = []
+    for row in rows:
+        named = {
+            name: "" if text == "--" else text for name, text in zip(COLUMNS, row, strict=True)
+        }
+        found = re.findall(r"([\d.]+) \((\w+)\)", named["train"])
+        for count, setting in found:
+            named[f"train ({setting})"] = count
+        bare.append(named | ({"train": ""} if found else {}))
+    frame = pd.DataFrame(bare).fillna("")
+    after = COLUMNS.index("train") + 1
+    columns = [*COLUMNS[:after], *frame.columns[len(COLUMNS) :], *COLUMNS[after:]]
+    return csv_text(frame[[name for name in columns if name != "train" or frame[name].any()]])

@@ -11,7 +11,8 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from results.output import csv_text
-from results.tables.model import Line, Table
+from results.records.statuses import NAMES_OF_MARKS
+from results.tables.model import Entry, Line, Table
 
 
 def rows_of(table: Table) -> tuple[list[str], list[list[tuple[str, bool]]]]:
@@ -108,32 +109,47 @@ def _plain(text: str) -> str:
 
 
 def table_to_csv(table: Table) -> str:
-    """Return the table as CSV: names and metrics as in the records, texts as printed."""
-    if table.transposed:
-        pairs = [
-            (line, m) for line in table.lines for m in (("",) if line.spans else table.metrics)
-        ]
-        columns = ["algorithm", *(f"{line.key} {m}".strip() for line, m in pairs)]
-        rows = [
-            [label, *(table.entry(line, label, metric).plain for line, metric in pairs)]
-            for label in table.algorithms
-        ]
-        return csv_text(pd.DataFrame(rows, columns=columns))
-    places = [(label, metric) for label in table.algorithms for metric in table.metrics]
-    rows = [
-        [
-            line.key,
-            *(
-                ""
-                if line.spans and metric != table.metrics[0]
-                else table.entry(line, label, metric).plain
-                for label, metric in places
-            ),
-        ]
-        for line in table.lines
+    """Return the table as CSV: names and metrics as in the records, numbers as printed, but bare.
+
+    Where marks or standard deviations are printed beside numbers, or a status in place of one,
+    columns of their own follow, ``... mark`` and ``... std``. Times are in seconds.
+    """
+    lines = [
+        (f"{line.key}_seconds" if line.kind == "time" else line.key, line) for line in table.lines
     ]
-    columns = ["dataset", *(f"{label} {metric}" for label, metric in places)]
-    return csv_text(pd.DataFrame(rows, columns=columns))
+    if table.transposed:
+        data: dict[str, list[str]] = {"algorithm": list(table.algorithms)}
+        for key, line in lines:
+            for metric in ("",) if line.spans else table.metrics:
+                entries = [table.entry(line, label, metric) for label in table.algorithms]
+                data |= _bare(f"{key} {metric}".strip(), entries)
+        return csv_text(pd.DataFrame(data))
+    data = {"dataset": [key for key, _ in lines]}
+    for label in table.algorithms:
+        for metric in table.metrics:
+            entries = [
+                Entry("")
+                if line.spans and metric != table.metrics[0]
+                else table.entry(line, label, metric)
+                for line in table.lines
+            ]
+            data |= _bare(f"{label} {metric}", entries)
+    return csv_text(pd.DataFrame(data))
+
+
+def _bare(name: str, entries: Sequence[Entry]) -> dict[str, list[str]]:
+    """Return a column of numbers, and columns of what is printed beside them if anything is."""
+    texts = [entry.text.removesuffix("s") for entry in entries]
+    numbers = [text if text[-1:].isdigit() else "" for text in texts]
+    beside = {
+        "mark": [
+            # pandas reads NA as no text at all.
+            ("" if number else NAMES_OF_MARKS.get(entry.text, entry.text)) + entry.flag.strip()
+            for entry, number in zip(entries, numbers, strict=True)
+        ],
+        "std": [entry.std for entry in entries],
+    }
+    return {name: numbers} | {f"{name} {key}": v for key, v in beside.items() if any(v)}
 
 
 def print_table(console: Console, table: Table) -> None:

@@ -150,6 +150,30 @@ def test_standard_deviation_metrics_and_order_are_options():
     assert "multicolumn" not in table_to_latex(table)
 
 
+@pytest.mark.parametrize("transposed", [False, True])
+def test_cells_of_a_csv_are_bare_numbers_and_what_marks_say_is_beside_them(transposed):
+    records = [
+        *(make_record(split=i, roc=0.8 + 0.01 * i) for i in range(10)),
+        *splits(4, algorithm="lof"),
+        make_record(algorithm="orca", status="timeout"),
+        make_record(algorithm="lsad", status="memory"),
+    ]
+    table = only_table(records, std=True, metrics=(ROC,), transposed=transposed)
+    frame = pd.read_csv(io.StringIO(table_to_csv(table)), index_col=0)
+    if not transposed:
+        found = {label: frame[f"{label} {ROC}"]["pima"] for label in table.algorithms}
+        marks = {label: frame[f"{label} {ROC} mark"]["pima"] for label in ("lof", "orca", "lsad")}
+        std = frame[f"iforest {ROC} std"]["pima"]
+        assert f"iforest {ROC} mark" not in frame
+    else:
+        found = frame[f"pima {ROC}"].to_dict()
+        marks = frame[f"pima {ROC} mark"].drop("iforest").to_dict()
+        std = frame[f"pima {ROC} std"]["iforest"]
+    assert (found["iforest"], std, found["lof"]) == (0.845, 0.03, 0.9)
+    assert pd.isna([found["orca"], found["lsad"]]).all()
+    assert marks == {"lof": "†§", "orca": "timeout", "lsad": "memory"}
+
+
 def test_unknown_metric_names_the_known_ones():
     with pytest.raises(ValueError, match=r"'auc'.*roc_auc, average_precision"):
         TableOptions(metrics=("auc",))
@@ -176,6 +200,7 @@ def test_transposed_has_algorithms_as_rows():
     table = only_table(records, transposed=True)
     assert re.search(r"^LOF & \\textbf\{0.950\} & ", table_to_latex(table), re.MULTILINE)
     lines = table_to_csv(table).splitlines()
+    assert lines[0].endswith(",train_time_seconds,total_time_seconds")
     assert lines[0].startswith("algorithm,pima roc_auc_curve,pima pr_auc_curve,wilt")
     assert [line.split(",")[0] for line in lines[1:]] == ["iforest", "lof"]
     assert "| LOF" in table_to_markdown(table)
@@ -249,6 +274,10 @@ def test_table1_shows_published_numbers_beside_the_counts():
     # Of data that the paper does not have, run under another protocol alone.
     assert rows.pop("other")[4:] == ["3", "300", "384", "25"]
     texts = [[name, *row] for name, row in rows.items()]
+    csv = pd.read_csv(io.StringIO(table1.to_csv(texts)), index_col=0)
+    assert csv.loc["pima", ["train (novelty)", "train (outlier)"]].tolist() == [300, 325]
+    assert "train" not in csv
+    assert csv.loc["mine"].isna().all()
     assert "--: not in the paper, nor in records, which hold splits: mine." in table1.to_markdown(
         texts
     )
@@ -304,7 +333,7 @@ def test_an_average_over_fewer_data_sets_says_over_how_many():
                 assert entries["lof"].flag == f" ({n - 1 if more else n})"
                 assert entries["iforest"].flag == (" (2)" if more else "")
             assert any(f"(n): an average over n of the {whole} data sets" in x for x in table.notes)
-            for text in (table_to_markdown(table), table_to_csv(table), table_to_latex(table)):
+            for text in (table_to_markdown(table), table_to_latex(table)):
                 assert entries["lof"].plain in text
 
 
