@@ -28,6 +28,7 @@ from results.reproduction.replay import replay_tables
 from results.reproduction.runs import comparable
 from results.statistics.rank_tests import win_tie_loss
 from results.statistics.write import (
+    TIES,
     Section,
     algorithm_rows,
     pair_tables,
@@ -185,7 +186,7 @@ def _statistics(section: Section) -> list[tuple[str, list[str], list[HtmlTable]]
     wins = from_rows(
         "wins/ties/losses of the row", *square_rows(win_tie_loss(section.values, section.metric))
     )
-    parts.append(("pairs, on the data sets that both finished", [], [wins]))
+    parts.append(("pairs, on the data sets that both finished", [TIES], [wins]))
     return parts
 
 

@@ -14,6 +14,7 @@ from results.output import Output
 from results.records.frame import Experiments
 from results.statistics.rank_tests import (
     ALPHA,
+    TIE_DIGITS,
     Comparison,
     bootstrap_intervals,
     comparisons,
@@ -24,6 +25,12 @@ from results.status import incomplete_remarks, unpaired_remarks
 from results.tables.text import markdown, print_columns
 from results.tables.write import Slice, slices
 from results.vocabulary import display_name, flagged, format_number
+
+#: What counts of wins have otherwise than ranks.
+TIES = (
+    f"Means that are the same to {TIE_DIGITS} decimals tie here, as in the tables; ranks, tests "
+    "and intervals are of the means as they are, so that such a tie may be a difference there."
+)
 
 
 @dataclass(frozen=True)
@@ -92,7 +99,7 @@ def write_statistics(
             for title, rows in pair_tables(comparison):
                 blocks.append((title, [], rows))
         wins = square_rows(win_tie_loss(section.values, section.metric))
-        blocks.append(("wins/ties/losses on the data sets that both finished", [], wins))
+        blocks.append(("wins/ties/losses on the data sets that both finished", [TIES], wins))
         parts = [f"# {section.title}", "", *(f"{text}\n" for text in section.unpaired)]
         for text in section.unpaired:
             output.console.print(Text(text))

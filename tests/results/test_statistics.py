@@ -1,5 +1,6 @@
 """Statistics against textbook values, independent implementations and what they must leave out."""
 
+import re
 from dataclasses import replace
 from itertools import product
 
@@ -193,6 +194,18 @@ def test_files_are_written_and_named(paper_records, recorder):
     text = recorder.output.written[0].read_text()
     assert "Critical" in text or "critical" in text
     assert "Left out: adult (no value for OCRFsampling, RFC)." in text
+
+
+def test_a_tie_of_the_counts_that_is_a_difference_of_ranks_is_explained(recorder):
+    both = [make_record(), make_record(algorithm="lof", roc=0.9001)]
+    both += [make_record("wilt"), make_record("wilt", "lof", roc=0.9002)]
+    write_statistics(from_records(both), recorder.output, ("roc_auc",))
+    text = recorder.output.written[0].read_text()
+    ranks, _, counts = text.partition("## Wins/ties/losses")
+    assert re.search(r"\| LOF +\| +1\.00 \|", ranks)
+    assert re.search(r"\| LOF +\| +0/2/0 \|", counts)
+    for said in (counts, recorder.text.getvalue()):
+        assert "Means that are the same to 3 decimals tie here" in said
 
 
 def test_one_algorithm_alone_gives_a_remark(recorder):
