@@ -203,7 +203,7 @@ def in_order(labels: Iterable[str], wanted: tuple[str, ...] = ()) -> list[str]:
     def key(label: str) -> tuple[int, tuple[int, list[str | float]]]:
         base = label.partition("(")[0]
         for position, name in enumerate(wanted):
-            if name in (label, base):
+            if name.removesuffix("()") == label or name == base:
                 return position, algorithm_order(label)
         return len(wanted), algorithm_order(label)
 

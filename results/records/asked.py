@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, ValidationError
 
 from results.records.files import LOCKS, write_atomically
-from results.records.opening import Selection, matches
+from results.records.opening import Selection, matches, names_of_algorithm
 from results.records.store import RecordStore
 from results.records.validation import Count, Name, Text
 
@@ -94,7 +94,7 @@ def asked_for(paths: Iterable[Path], selection: Selection) -> list[Asked]:
                 "protocol": (cell.protocol,),
                 "setting": (cell.setting,),
                 "dataset": (cell.dataset,),
-                "algorithm": (cell.algorithm, label),
+                "algorithm": names_of_algorithm(cell.algorithm, cell.variant),
                 "seed": (str(cell.seed),),
             }
             missing = len(cell.keys) - len(store.locate(cell.keys))

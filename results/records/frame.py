@@ -14,7 +14,14 @@ import pandas as pd
 from results.metrics import METRICS, USUAL_METRICS
 from results.records.ambiguity import AsFiled, drop_superseded, tell_apart
 from results.records.mixtures import mixed_options, mixed_versions, partly_measured, shared_splits
-from results.records.opening import Search, Selection, left_out, matches, open_records
+from results.records.opening import (
+    Search,
+    Selection,
+    left_out,
+    matches,
+    names_of_algorithm,
+    open_records,
+)
 from results.records.record import Record, targets
 from results.records.splits import splits_of
 
@@ -78,7 +85,10 @@ def from_records(
     rows = [_row(record) for record in search.select(records, origin)]
     # One order whatever the store's: sums of floats, and so the last digits, depend on it.
     frame = pd.DataFrame(rows).sort_values([*COORDINATES, "started", "key"], ignore_index=True)
-    own_labels = dict(zip(frame["key"], frame["label"], strict=True))
+    own_names = {
+        key: names_of_algorithm(algorithm, variant)[1]
+        for key, algorithm, variant in frame[["key", "algorithm", "variant"]].to_numpy()
+    }
     frame, remarks = drop_superseded(frame)
     frame, told = tell_apart(frame, COORDINATES, SECTIONS, as_filed)
     remarks += told
@@ -94,8 +104,8 @@ def from_records(
         raise search.nothing()
     frame = frame.reset_index(drop=True)
     found = {name: frame[name].astype(str) for name in ("protocol", "setting", "dataset", "seed")}
-    labels = [own_labels[key] for key in frame["key"]]
-    found["algorithm"] = pd.concat([frame["algorithm"], frame["label"], pd.Series(labels)])
+    own = pd.Series([own_names[key] for key in frame["key"]])
+    found["algorithm"] = pd.concat([frame["algorithm"], frame["label"], own])
     remarks += search.unmatched(found)
     again = None if isinstance(records, Iterator) else records
     return Experiments(frame, search.selection, remarks, again)

@@ -124,8 +124,8 @@ class Selection:
     protocols, settings, datasets, algorithms, seeds : tuple of str
         Names or shell patterns; names told apart are written as printed
         (``"paper(cap.drawn=once)"``). An algorithm is named by its YAML file, which takes in
-        its variants, or by its label (``"iforest(max_samples=64)"``); columns come in the order
-        given.
+        its variants, by its label (``"iforest(max_samples=64)"``), or with empty brackets
+        (``"iforest()"``) as its file has it; columns come in the order given.
     """
 
     protocols: tuple[str, ...] = ()
@@ -160,9 +160,20 @@ def names_of(record: Record) -> dict[str, tuple[str, ...]]:
         "protocol": (record.protocol,),
         "setting": (record.setting,),
         "dataset": (record.dataset,),
-        "algorithm": (record.algorithm, record.label),
+        "algorithm": names_of_algorithm(record.algorithm, record.variant),
         "seed": (str(record.seed),),
     }
+
+
+def names_of_algorithm(algorithm: str, variant: str) -> tuple[str, str]:
+    """Return the name that an algorithm shares with its variants, and the one of its own.
+
+    Examples
+    --------
+    >>> names_of_algorithm("iforest", ""), names_of_algorithm("iforest", "max_samples=64")
+    (('iforest', 'iforest()'), ('iforest', 'iforest(max_samples=64)'))
+    """
+    return algorithm, f"{algorithm}({variant})"
 
 
 def matches(value: str, pattern: str) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from results.aggregate import make_cells
+from results.aggregate import in_order, make_cells
 from results.records.frame import from_records
 from results.records.opening import Selection, SelectionError
 from tests.results.support import key_of, make_record
@@ -234,6 +234,8 @@ def test_the_same_experiment_twice_counts_once():
     [
         (Selection(algorithms=("iforest",)), 2),
         (Selection(algorithms=("iforest(max_samples=64)",)), 1),
+        (Selection(algorithms=("iforest()",)), 1),
+        (Selection(algorithms=("*()",)), 2),
         (Selection(algorithms=("i*", "lof")), 3),
         (Selection(datasets=("w*",)), 1),
         (Selection(seeds=("0",), settings=("novelty",), protocols=("paper",)), 3),
@@ -246,6 +248,21 @@ def test_selection(selection, count):
         make_record("wilt", "lof"),
     ]
     assert len(from_records(everything, selection).frame) == count
+
+
+def test_the_plain_form_of_an_algorithm_is_named_with_empty_brackets():
+    everything = [
+        make_record(),
+        make_record(variant="max_samples=64"),
+        make_record(algorithm="lof"),
+        make_record(algorithm="orca", variant="k=3"),
+    ]
+    found = from_records(everything, Selection(algorithms=("lof()", "iforest()")))
+    assert set(found.frame["label"]) == {"lof", "iforest"}
+    assert in_order(found.frame["label"], found.selection.algorithms) == ["lof", "iforest"]
+    assert not any("no record" in remark for remark in found.remarks)
+    found = from_records(everything, Selection(algorithms=("iforest()", "orca()")))
+    assert any("no record has algorithm 'orca()'" in remark for remark in found.remarks)
 
 
 def test_a_selection_that_fits_nothing_names_what_there_is():
