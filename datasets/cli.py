@@ -96,8 +96,16 @@ def main(argv: Sequence[str] | None = None) -> int:
                 f"{', '.join(commands)}; after them, overrides are NAME=VALUE"
             )
     handler = RichHandler(console=Console(stderr=True), show_path=False, show_time=False)
+    handler.addFilter(_as_information)
     logging.basicConfig(level=logging.WARNING, format="%(message)s", handlers=[handler])
     return carried_out(lambda: command(words, Console()))
+
+
+def _as_information(record: logging.LogRecord) -> bool:
+    """Show what was read of data of one's own as information, which it is."""
+    if getattr(record, "plain", False):
+        record.levelno, record.levelname = logging.INFO, logging.getLevelName(logging.INFO)
+    return True
 
 
 def _configurations(overrides: Sequence[str]) -> list[Asked]:

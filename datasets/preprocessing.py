@@ -66,7 +66,8 @@ def preprocess(
     if not definition.pinned if notes is None else notes:
         used = f"{used_columns(names, left_out)}; {labels.used(target, labels.codes[rows], y)}"
         for note in (used, *notes_on(X, y, names, rows)):
-            logger.warning("%s: %s", where, note, extra={"note": True})
+            # Of the level of warnings, so that it is said where nobody set up logging.
+            logger.warning("%s: %s", where, note, extra={"note": True, "plain": note is used})
     if definition.repeats:
         # `repeat_first` counts rows as published.
         repeated = int(np.searchsorted(rows, definition.repeat_first))

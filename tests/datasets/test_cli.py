@@ -222,6 +222,21 @@ def test_as_a_module(home):
     assert done.stderr == ""
 
 
+def test_what_was_read_of_own_data_is_no_warning_and_what_gives_labels_away_is(home, tmp_path):
+    frame = pd.DataFrame({"a": [1.5, 1.2, 9.5, 1.1], "label": [0, 0, 1, 0]})
+    frame.to_csv(tmp_path / "own.csv", index=False)
+    own = ["dataset=custom", f"data.path={tmp_path / 'own.csv'}", "data.anomalies=[1]"]
+    done = subprocess.run(
+        [sys.executable, "-m", "datasets", *own],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert re.search(r"^INFO +data set .* 1 feature: ", done.stderr)
+    assert re.search(r"^WARNING +data set .* alone ", done.stderr, re.MULTILINE)
+
+
 def test_a_command_that_does_not_exist_is_refused_with_those_that_do(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["fetsh"])
