@@ -121,7 +121,7 @@ REPRODUCTION = [
     Sentence("unsupervised", "Without them the method has a mean ROC area of {} instead of {}", lambda: (d(mean("ocrfsampling", "roc", setting="outlier")), d(mean("ocrfsampling_supervised", "roc", setting="outlier")))),
     Sentence("text_novelty", "In novelty detection, with five features and without that rule, as the text has it, the mean ROC area is {} instead of {}, and the mean PR area {} instead of {} (published {})", lambda: (d(mean("oneclassrf_text", "roc")), d(mean("oneclassrf", "roc")), d(mean("oneclassrf_text")), d(mean("oneclassrf")), d(printed("OneClassRF")))),
     Sentence("rule", "Without the rule alone the mean PR area is {}; with five features and the rule it is {}", lambda: (d(effect(_RULE, "oneclassrf").second), d(effect("features searched per node", "oneclassrf").second))),
-    Sentence("c1", "The program's c(1) = 1 changes the PR area of http in outlier detection by {}, which explains that it differs, and no mean of another data set by more than {}", lambda: _of_c1()),
+    Sentence("c1", "The program's c(1) = 1 changes the PR area of http in outlier detection by {}, which explains that it differs, and no mean of another data set by more than {}", lambda: of_c1()),
     Sentence("optimize", "with 0, as the text has it, the ROC area of wilt would be {} instead of {}", lambda: (d(cell("wilt", "ocrfsampling_text"), 2), d(cell("wilt", "ocrfsampling"), 2))),
     Sentence("wide", "on arrhythmia, ionosphere and pima only because single splits differ widely: on the first two our means lie up to {} above the published ones, on the last up to {} below", lambda: (d(max(map(_highest, ("arrhythmia", "ionosphere")))), d(-_lowest("pima"))), lambda: _lowest("arrhythmia") > 0 and _lowest("ionosphere") > 0 and _highest("pima") < 0),
     Sentence("differing", "**Orca** comes out, but for shuttle in novelty detection", lambda: (), lambda: _differing() == {("Orca", "shuttle", "novelty", "roc_auc_curve"), ("Orca", "shuttle", "novelty", "pr_auc_curve"), ("LSAD", "http", "novelty", "pr_auc_curve"), ("OneClassRF", "http", "outlier", "pr_auc_curve")}),
@@ -211,7 +211,7 @@ def _differing() -> set[tuple[str, ...]]:
     return set(table[["column", "dataset", "setting", "metric"]].itertuples(index=False, name=None))
 
 
-def _of_c1() -> tuple[str, str]:
+def of_c1() -> tuple[str, str]:
     """What `published_depth` changes: the PR area of http, and the most on other data sets."""
     changes = {
         (kind, setting): facts.values("oneclassrf(scoring=published_depth)", kind, "paper", setting)
