@@ -47,11 +47,16 @@ def resolve_weights(
     Raises
     ------
     ValueError
-        If a weight is negative or not finite, if they are not as many as the rows, or if their sum
-        is beyond the integers that floats hold.
+        If a weight is masked, negative or not finite, if they are not as many as the rows, or if
+        their sum is beyond the integers that floats hold.
     """
     if sample_weight is None:
         return X, None, None
+    if np.ma.is_masked(sample_weight):
+        raise ValueError(
+            "OneClassRF: sample_weight has masked values, which would count as weights; pass "
+            "sample_weight.filled(0.0) to leave their rows out."
+        )
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if (weights < 0.0).any():
         row = int(np.argmax(weights < 0.0))

@@ -155,7 +155,18 @@ def resolve_gamma(gamma: Any) -> tuple[float, float]:
 def resolve_log_densities(
     min_log_density: float | None, max_log_density: float | None
 ) -> tuple[float, float]:
-    """Return the bounds at or beyond which a node is a leaf; infinite for no bound."""
+    """Return the bounds at or beyond which a node is a leaf; infinite for no bound.
+
+    Raises
+    ------
+    ValueError
+        If no density lies between them: every tree would be a single leaf.
+    """
     low = -math.inf if min_log_density is None else float(min_log_density)
     high = math.inf if max_log_density is None else float(max_log_density)
+    if low >= high:
+        raise ValueError(
+            f"OneClassRF: min_log_density={min_log_density} must be below "
+            f"max_log_density={max_log_density}; no node would be split."
+        )
     return low, high

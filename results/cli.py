@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from results import commands
-from results.options import common_options, metrics_option, names, published_options, table_options
+from results.options import (
+    Parser,
+    common_options,
+    metrics_option,
+    names,
+    published_options,
+    table_options,
+)
 
 if TYPE_CHECKING:
     from results.output import Output
@@ -39,9 +46,8 @@ def _message(error: OSError | ValueError) -> str:
     return str(error)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        allow_abbrev=False,
+def _parser() -> Parser:
+    parser = Parser(
         prog="python -m results",
         description="Tables, figures, comparisons and a report from the records of a run.",
     )
@@ -52,9 +58,7 @@ def _parser() -> argparse.ArgumentParser:
         """Add a command named as its function, whose help is the function's docstring."""
         text = " ".join((run.__doc__ or "").split()).rstrip(".")
         text = text[:1].lower() + text[1:]
-        command = subparsers.add_parser(
-            run.__name__, help=text, description=text, parents=[common], allow_abbrev=False
-        )
+        command = subparsers.add_parser(run.__name__, help=text, description=text, parents=[common])
         command.set_defaults(run=run)
         return command
 

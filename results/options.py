@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from results.metrics import METRICS, check_metrics
 
@@ -28,9 +28,31 @@ def names(text: str) -> tuple[str, ...]:
     return found
 
 
-def common_options() -> argparse.ArgumentParser:
+class Parser(argparse.ArgumentParser):
+    """A parser that refuses an option given twice, of which others take the last."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
+        self.register("action", None, _Once)
+
+
+class _Once(argparse.Action):
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option: Any = None
+    ) -> None:
+        given = vars(namespace).setdefault("_given", set())
+        if option and self.dest in given:
+            raise argparse.ArgumentError(self, f"given twice; write {option} once{self._hint()}")
+        given.add(self.dest)
+        setattr(namespace, self.dest, values)
+
+    def _hint(self) -> str:
+        return ", with commas between names" if str(self.metavar).endswith(",...") else ""
+
+
+def common_options() -> Parser:
     """Return the options of every command: where to read and write, and what to select."""
-    common = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    common = Parser(add_help=False)
     common.add_argument(
         "--output", type=Path, default=Path("output"), help="folder to write to (default: output)"
     )

@@ -173,3 +173,11 @@ def test_bad_parameters_are_named_at_fit(X, parameter, value):
     with pytest.raises(ValueError, match=f"'{parameter}' parameter of OneClassRF") as caught:
         forest.fit(X)
     assert re.escape(repr(value))[:3] in re.escape(str(caught.value))
+
+
+@pytest.mark.parametrize(("low", "high"), [(5.0, -5.0), (1.0, 1.0)])
+def test_density_bounds_that_leave_no_node_to_split_are_refused(low, high):
+    """Every tree was a single leaf, and all scores were equal, without a word."""
+    forest = OneClassRF(min_log_density=low, max_log_density=high)
+    with pytest.raises(ValueError, match=f"min_log_density={low} must be below"):
+        forest.fit([[0.0], [1.0], [2.0]])

@@ -177,3 +177,21 @@ def test_forget_refuses_what_makes_no_sense(folder, capsys, arguments, message):
     assert status == 2
     assert message in err
     assert len(RecordStore(folder / "records")) == 5
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("--dataset", "write --dataset once, with commas between names"),
+        ("--precision", "write --precision once"),
+    ],
+)
+def test_an_option_given_twice_is_refused(folder, capsys, option, words):
+    """Of two, the last would be used, and `forget` would keep records without a word."""
+    value = "2" if option == "--precision" else "pima"
+    command = "tables" if option == "--precision" else "forget"
+    with pytest.raises(SystemExit) as left:
+        run(capsys, command, "--output", folder, option, value, option, value)
+    assert left.value.code == 2
+    assert f"argument {option}: given twice; {words}\n" in capsys.readouterr().err
+    assert len(RecordStore(folder / "records")) == 5
