@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from datasets.dataset import Dataset
 from datasets.errors import DataError
 from datasets.protocols.schema import Splitter
+from datasets.strict import suggestion
 
 logger = logging.getLogger("datasets")
 
@@ -106,8 +107,24 @@ def from_file(pattern: str, dataset: Dataset, split: int) -> tuple[Rows, Rows]:
         rows = table["row"].filter(pc.equal(table["part"], part)).to_numpy()
         if not len(rows):
             raise _without(path, dataset.name, split, part)
-        parts.append(_checked(rows, len(dataset.y), f"protocol.indices: {path}"))
+        parts.append(_positions(rows, dataset, f"protocol.indices: {path}"))
     return parts[0], parts[1]
+
+
+def _positions(rows: NDArray[Any], dataset: Dataset, where: str) -> Rows:
+    """Return where the rows of these numbers in the source stand in the data set."""
+    if dataset.rows is None:
+        return _checked(rows, len(dataset.y), where)
+    rows = _checked(rows, np.iinfo(np.intp).max, where)
+    order = np.argsort(dataset.rows)
+    places = np.searchsorted(dataset.rows, rows, sorter=order)
+    found = order[np.minimum(places, len(order) - 1)]
+    if (absent := dataset.rows[found] != rows).any():
+        raise DataError(
+            f"{where}: row {rows[absent][0]} of the source is none of {dataset.name!r}: its class "
+            "is dropped, or there is no such row"
+        )
+    return found
 
 
 def _read(path: Path, dataset: str) -> pa.Table:
@@ -121,6 +138,16 @@ def _read(path: Path, dataset: str) -> pa.Table:
             f"protocol.indices: {path} has no column {', '.join(sorted(missing))}; "
             f"its columns are {', '.join(table.column_names)}"
         )
+    known = ("split", "part", "row", "dataset")
+    # The index that pandas saves beside the columns says nothing.
+    named = [name for name in table.column_names if not name.startswith("__index_level_")]
+    if unknown := [name for name in named if name not in known]:
+        raise DataError(
+            f"protocol.indices: {path}: unknown column {unknown[0]}"
+            f"{suggestion(unknown[0], known)}; the columns are {', '.join(known)}"
+        )
+    if empty := [name for name in named if table[name].null_count]:
+        raise DataError(f"protocol.indices: {path}: column {empty[0]} has rows without a value")
     if "dataset" in table.column_names:
         table = table.filter(pc.equal(table["dataset"].cast(pa.string()), dataset))
     table = table.select(["split", "part", "row"])

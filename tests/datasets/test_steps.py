@@ -254,6 +254,25 @@ def test_row_numbers_of_a_file(tmp_path):
         parts(made, protocol)
 
 
+def test_row_numbers_of_a_file_are_those_of_the_source(tmp_path):
+    """Where rows of a class were dropped, the others keep their numbers."""
+    whole = dataset(20, 5)
+    kept = np.flatnonzero(np.arange(25) % 4 != 1)
+    made = replace(whole, X=whole.X[kept], y=whole.y[kept], rows=kept)
+    numbers = np.random.default_rng(0).permutation(kept)
+    rows = pd.DataFrame({"split": 0, "part": "train", "row": numbers})
+    rows.loc[8:, "part"] = "test"
+    rows.to_parquet(tmp_path / "made.parquet")
+    protocol = {"indices": str(tmp_path / "made.parquet")} | NONE
+    train, test = parts(made, protocol)
+    np.testing.assert_array_equal(train, numbers[:8])
+    np.testing.assert_array_equal(test, numbers[8:])
+    for absent in (5, 99):
+        rows.assign(row=[absent, *numbers[1:]]).to_parquet(tmp_path / "made.parquet")
+        with pytest.raises(ValueError, match=f"row {absent} of the source is none of 'made'"):
+            parts(made, protocol)
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -264,6 +283,8 @@ def test_row_numbers_of_a_file(tmp_path):
         ({"split": ["0", "0", "1", "1"]}, "split is a whole number; got"),
         ({"part": "valid"}, "part is train or test; got 'valid'"),
         ({"dataset": "other"}, "has no row of 'made'"),
+        ({"data_set": "made"}, "unknown column data_set; did you mean dataset"),
+        ({"dataset": ["made", "made", "made", None]}, "column dataset has rows without a value"),
     ],
 )
 def test_the_splits_of_a_file_are_counted_before_a_run(tmp_path, caplog, changes, words):
