@@ -91,7 +91,7 @@ def _read(path: Path, mtime_ns: int) -> Collection | None:
     text = path.read_text(encoding="utf-8")
     if not re.search(r"^collection\s*:", text, re.MULTILINE):
         return None
-    content = OmegaConf.to_container(OmegaConf.create(text), resolve=False)
+    content = OmegaConf.to_container(OmegaConf.load(path), resolve=False)
     assert isinstance(content, dict)
     common = {str(key): value for key, value in content.items()}
     given, where = common.pop("collection"), f"the collection in {path}"

@@ -18,7 +18,7 @@ from omegaconf import OmegaConf
 
 from datasets import collections
 from datasets.collections import CONF
-from datasets.errors import UsageError
+from datasets.errors import DataError, UsageError
 from datasets.mistakes import GROUPS
 
 
@@ -107,6 +107,23 @@ def check_files(folders: Sequence[Path]) -> None:
                     )
                 if folder != CONF:
                     _check_text(path)
+    for (group, name), path in known.items():
+        parent = known.get((group, name.rpartition("/")[0]))
+        if group == "dataset" and parent is not None and not path.is_relative_to(CONF):
+            _refuse_member(name, path, parent)
+
+
+def _refuse_member(name: str, path: Path, parent: Path) -> None:
+    """Refuse a file that has the name of a member of a collection, which would be used instead."""
+    try:
+        collection = collections.read_collection(parent)
+    except DataError:
+        return  # said when the collection is registered
+    if collection is not None and name.rpartition("/")[2] in collection.members:
+        raise UsageError(
+            f"dataset={name} is a member of the collection {parent}, and {path} has its name; only "
+            "the member would be used: rename the file"
+        )
 
 
 def _check_text(path: Path) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -43,12 +45,15 @@ class Expected:
 def label_key(value: Any) -> str:
     """Spell a label the same way whatever type a source gives it.
 
-    A number that begins with a zero is a code: 01 and 1 are two labels.
+    A number that begins with a zero is a code: 01 and 1 are two labels. So is one that a float does
+    not hold, such as 12e456.
 
     >>> [label_key(v) for v in (1, 1.0, "1", b" 1 ", "1.00", True, "True", "TRUE", "g", "NA")]
     ['1', '1', '1', '1', '1', 'true', 'true', 'true', 'g', 'NA']
     >>> [label_key(v) for v in ("01", "1", "-0.50", "00")]
     ['01', '1', '-0.5', '00']
+    >>> [label_key(v) for v in ("12e456", "1e-400", "9007199254740993.0", "1e3")]
+    ['12e456', '1e-400', '9007199254740993.0', '1000']
     """
     if isinstance(value, bytes):
         value = value.decode("utf-8", errors="replace")
@@ -60,6 +65,8 @@ def label_key(value: Any) -> str:
     if text.lstrip("+-").isdecimal():
         return str(int(text))  # exact, where a float has 53 bits
     number = float(text)
+    if math.isinf(number) or (number.is_integer() and Decimal(text) != number):
+        return text
     return str(int(number)) if number.is_integer() else repr(number)
 
 

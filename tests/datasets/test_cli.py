@@ -154,6 +154,32 @@ def test_a_file_that_the_project_s_would_shadow_is_refused(home, tmp_path, capsy
     assert f"{path}; only the first would be used" in capsys.readouterr().err
 
 
+def test_a_collection_that_is_not_yaml_is_named(home, tmp_path, capsys):
+    path = tmp_path / "mine" / "dataset" / "plants.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text("name: plants\ncollection: {path: {member}.csv}\n")
+    assert main(["dataset=plants/a", f"hydra.searchpath=[file://{tmp_path}/mine]"]) == 2
+    assert f"{path}, line 2, column" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("collection", ["odds", "plants"])
+def test_a_file_that_a_member_of_a_collection_would_shadow_is_refused(
+    home, tmp_path, capsys, collection
+):
+    folder = tmp_path / "mine" / "dataset"
+    path = folder / collection / "cardio.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text("name: mine\n")
+    if collection == "plants":
+        (tmp_path / "cardio.csv").write_text("a,b\n1,0\n2,1\n")
+        (folder / "plants.yaml").write_text(
+            f"name: plants\ncollection: {{path: '{tmp_path}/{{member}}.csv', members: [cardio]}}\n"
+            "anomalies: [1]\n"
+        )
+    assert main(["dataset=wilt", f"hydra.searchpath=[file://{tmp_path}/mine]"]) == 2
+    assert f"and {path} has its name; only the member" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("word", "said"),
     [
