@@ -138,31 +138,28 @@ def _check_text(path: Path) -> None:
     written = [line for line in lines if not line.lstrip().startswith("#")]
     if any(map(str.strip, written)) and not any(":" in line for line in written):
         raise UsageError(f"{path} holds no keys: configuration is written as lines NAME: VALUE")
-    for node in _misread(text):
-        taken = yaml.SafeLoader("").construct_yaml_int(node)
+    for line, found in _misread(text):
         raise UsageError(
-            f"{path}, line {node.start_mark.line + 1}: YAML reads {node.value} as {taken}; write a "
-            f'number without a 0 before it and without colons, and a text in quotes, "{node.value}"'
+            f"{path}, line {line}: YAML reads {found} as {yaml.safe_load(found)}; write a number "
+            f'without a 0 before it and without colons, and a text in quotes, "{found}"'
         )
     if any(re.match(r"\s*#\s*@package\s+_global_", line) for line in lines):
         _check_groups(path, _keys_of(path))
 
 
-def _misread(text: str) -> Iterator[yaml.ScalarNode]:
-    """Yield the whole numbers that YAML reads as octal (010 is 8) or in base 60 (1:30 is 90)."""
+# What YAML reads as octal (010 is 8) or in base 60 (1:30 is 90, 1:30.5 is 90.5).
+_MISREAD = re.compile(r"[-+]?(0[0-7_]+|[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?)")
+
+
+def _misread(text: str) -> Iterator[tuple[int, str]]:
+    """Yield numbers that YAML reads otherwise than people, and their lines."""
     try:
-        waiting = [yaml.compose(text, Loader=yaml.CSafeLoader)]
+        for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+            plain = isinstance(event, yaml.ScalarEvent) and event.implicit[0]
+            if plain and _MISREAD.fullmatch(event.value):
+                yield event.start_mark.line + 1, event.value
     except yaml.YAMLError:
         return  # said when the file is composed
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, yaml.ScalarNode):
-            if node.tag.endswith(":int") and re.search(r"^[-+]?0[0-9_]|:", node.value):
-                yield node
-        elif isinstance(node, yaml.SequenceNode):
-            waiting += reversed(node.value)
-        elif isinstance(node, yaml.MappingNode):
-            waiting += [part for pair in reversed(node.value) for part in reversed(pair)]
 
 
 def _check_groups(path: Path, keys: Mapping[str, Any]) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import yaml
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import (
@@ -19,7 +21,6 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
-from yaml import YAMLError
 
 from results.metrics import METRICS
 from results.vocabulary import SETTINGS
@@ -262,6 +263,7 @@ def read_description(path: Path) -> Description:
         If the file is not valid: it is named, with the key, what is wrong and what is valid.
     """
     try:
+        _refuse_misread(path.read_text(encoding="utf-8"))
         # OmegaConf refuses a key given twice, of which PyYAML would take the last.
         loaded = OmegaConf.load(path)
         if not isinstance(loaded, DictConfig):
@@ -269,8 +271,24 @@ def read_description(path: Path) -> Description:
         return Description.model_validate(OmegaConf.to_container(loaded))
     except ValidationError as error:
         raise ValueError(f"{path}: {'; '.join(_messages(error))}") from error
-    except (OmegaConfBaseException, YAMLError, UnicodeDecodeError, ValueError) as error:
+    except (OmegaConfBaseException, yaml.YAMLError, UnicodeDecodeError, ValueError) as error:
         raise ValueError(f"{path}: {' '.join(str(error).split())}") from error
+
+
+# What YAML reads as octal or in base 60, as `datasets.own_folders`, which is not imported here.
+_MISREAD = re.compile(r"[-+]?(0[0-7_]+|[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?)")
+
+
+def _refuse_misread(text: str) -> None:
+    """Raise ValueError for a number that YAML reads otherwise than people."""
+    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+        plain = isinstance(event, yaml.ScalarEvent) and event.implicit[0]
+        if plain and _MISREAD.fullmatch(event.value):
+            raise ValueError(
+                f"line {event.start_mark.line + 1}: YAML reads {event.value} as "
+                f"{yaml.safe_load(event.value)}; write the number without a 0 before it and "
+                f'without colons, and a text in quotes, "{event.value}"'
+            )
 
 
 def _messages(error: ValidationError) -> list[str]:

@@ -113,6 +113,8 @@ def test_a_wrong_key_or_value_of_the_description_is_named(tmp_path, keys, messag
     ("text", "message"),
     [
         ("scale: percent\nscale: fraction\n", "duplicate key"),
+        ("scale: percent\nsplits: 010\n", "line 2: YAML reads 010 as 8; write the number"),
+        ("tolerance: {absolute: 1:30.5}\n", "line 1: YAML reads 1:30.5 as 90.5"),
         ("[1, 2]", "a mapping of keys is expected"),
         ("scale: [", "published.yaml"),
         ("", "citation: missing"),
