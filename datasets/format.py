@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import codecs
+import io
 import re
 import shlex
 from dataclasses import dataclass, fields
@@ -59,7 +59,8 @@ class Format:
         if self.decimal not in (".", ","):
             raise DataError(f"{where}: decimal is '.' or ','; got {self.decimal!r}")
         try:
-            codecs.lookup(self.encoding)
+            # Refuses codecs that are not of text as well, such as rot13.
+            io.TextIOWrapper(io.BytesIO(), encoding=self.encoding)
         except LookupError:
             raise DataError(
                 f"{where}: there is no encoding {self.encoding!r}; latin-1 and utf-16 are some"

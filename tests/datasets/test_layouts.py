@@ -106,8 +106,9 @@ def test_latin_1(write):
     ):
         own(path)
     assert own(path, encoding="latin-1").feature_names == ("größe",)
-    with pytest.raises(DataError, match=r"no encoding 'latin-one'"):
-        own(path, encoding="latin-one")
+    for encoding in ("latin-one", "rot13"):
+        with pytest.raises(DataError, match=rf"no encoding '{encoding}'"):
+            own(path, encoding=encoding)
 
 
 def test_utf_16(write):
