@@ -96,18 +96,21 @@ def from_file(pattern: str, dataset: Dataset, split: int) -> tuple[Rows, Rows]:
     Raises
     ------
     DataError
-        If the file cannot be read, has other columns, or has no such split, or if a number is not
-        one of a row.
+        If the file cannot be read, has other columns, or has no such split, or if a number, in
+        whichever split, is not one of a row.
     """
     path = indices_path(pattern, dataset.name)
     table = _read(path, dataset.name)
+    # Those of all splits, lest a mistake in a later one is found when the others have run.
+    positions = _positions(table["row"].to_numpy(), dataset, f"protocol.indices: {path}")
+    table = table.set_column(2, "row", pa.array(positions))
     table = table.filter(pc.equal(table["split"], split))
     parts = []
     for part in _PARTS:
         rows = table["row"].filter(pc.equal(table["part"], part)).to_numpy()
         if not len(rows):
             raise _without(path, dataset.name, split, part)
-        parts.append(_positions(rows, dataset, f"protocol.indices: {path}"))
+        parts.append(rows)
     return parts[0], parts[1]
 
 

@@ -32,7 +32,8 @@ class Protocol(Strict):
     cut : Cut or Splitter
     indices : str or None
         In place of `cut`: a Parquet file with the row numbers of each split's parts (columns
-        `split`, `part`, which is train or test, and `row`; `dataset` where it is for several).
+        `split`, `part`, which is train or test, and `row`, counted from 0 in the source, before
+        classes are dropped; `dataset` where it is for several).
         ``{dataset}`` in its name stands for the name of the data set.
     train_anomalies : str
         ``setting``: kept in outlier detection, dropped in novelty detection; or ``kept``,

@@ -252,6 +252,9 @@ def test_row_numbers_of_a_file(tmp_path):
     rows.assign(row=99).to_parquet(tmp_path / "made.parquet")
     with pytest.raises(ValueError, match="there is no row 99"):
         parts(made, protocol)
+    pd.concat([rows, rows.assign(split=1, row=98)]).to_parquet(tmp_path / "made.parquet")
+    with pytest.raises(ValueError, match="there is no row 98"):
+        parts(made, protocol, split=0)
 
 
 def test_row_numbers_of_a_file_are_those_of_the_source(tmp_path):
