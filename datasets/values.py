@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
@@ -54,6 +55,8 @@ def label_key(value: Any) -> str:
     ['01', '1', '-0.5', '00']
     >>> [label_key(v) for v in ("12e456", "1e-400", "9007199254740993.0", "1e3")]
     ['12e456', '1e-400', '9007199254740993.0', '1000']
+    >>> [label_key(v) for v in ("1e-99999999999999999999", "0e-99999999999999999999", "3e-324")]
+    ['1e-99999999999999999999', '0', '3e-324']
     """
     if isinstance(value, bytes):
         value = value.decode("utf-8", errors="replace")
@@ -65,7 +68,12 @@ def label_key(value: Any) -> str:
     if text.lstrip("+-").isdecimal():
         return str(int(text))  # exact, where a float has 53 bits
     number = float(text)
-    if math.isinf(number) or (number.is_integer() and Decimal(text) != number):
+    # Zero is told from what a float takes for it by the digits: exponents may exceed Decimal's.
+    if number == 0:
+        return text if re.search("[1-9]", re.split("[eE]", text)[0]) else "0"
+    if math.isinf(number) or abs(number) < sys.float_info.min:
+        return text
+    if number.is_integer() and Decimal(text) != number:
         return text
     return str(int(number)) if number.is_integer() else repr(number)
 
