@@ -147,8 +147,10 @@ def _check_text(path: Path) -> None:
         _check_groups(path, _keys_of(path))
 
 
-# What YAML reads as octal (010 is 8) or in base 60 (1:30 is 90, 1:30.5 is 90.5).
-_MISREAD = re.compile(r"[-+]?(0[0-7_]+|[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?)")
+# What YAML reads as octal (010 is 8) or in base 60 (1:30 is 90, 1:30.5 is 90.5); 0:30 is a text.
+_MISREAD = re.compile(
+    r"[-+]?(0[0-7_]+|[1-9][0-9_]*(:[0-5]?[0-9])+|[0-9][0-9_]*(:[0-5]?[0-9])+\.[0-9_]*)"
+)
 
 
 def _misread(text: str) -> Iterator[tuple[int, str]]:

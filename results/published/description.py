@@ -276,7 +276,9 @@ def read_description(path: Path) -> Description:
 
 
 # What YAML reads as octal or in base 60, as `datasets.own_folders`, which is not imported here.
-_MISREAD = re.compile(r"[-+]?(0[0-7_]+|[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?)")
+_MISREAD = re.compile(
+    r"[-+]?(0[0-7_]+|[1-9][0-9_]*(:[0-5]?[0-9])+|[0-9][0-9_]*(:[0-5]?[0-9])+\.[0-9_]*)"
+)
 
 
 def _refuse_misread(text: str) -> None:

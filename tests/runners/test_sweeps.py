@@ -279,6 +279,8 @@ def test_a_primary_configuration_that_would_not_be_read_is_refused(refusal, own_
         ("010", "own.yaml, line 3: YAML reads 010 as 8"),
         ("[1, 01]", "own.yaml, line 3: YAML reads 01 as 1"),
         ("{a: {b: 1:30}}", "own.yaml, line 3: YAML reads 1:30 as 90"),
+        ("0:30.5", "own.yaml, line 3: YAML reads 0:30.5 as 30.5"),
+        ("0:30", "max_samples"),
         ("20:30.5", "own.yaml, line 3: YAML reads 20:30.5 as 1230.5"),
         ('"010"', "max_samples"),
     ],
