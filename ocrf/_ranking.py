@@ -138,10 +138,10 @@ def _rank_some(
     for j in range(first, end):
         _read_column(bits, j, keys, rows)
         # The upper halves distinguish most values, in half the passes.
-        sort_pairs(32, pairs)
+        sort_pairs(np.intp(32), pairs)
         if not _complete_order(keys, rows):
             _read_column(bits, j, keys, rows)
-            sort_pairs(64, pairs)
+            sort_pairs(np.intp(64), pairs)
         n_present = _count_present(keys)
         n_ranks[j] = _rank_sorted(keys, rows, n_present, ranks[j], table)
         if n_ranks[j] <= table.shape[0]:
