@@ -118,7 +118,7 @@ def _refuse_member(name: str, path: Path, parent: Path) -> None:
     try:
         collection = collections.read_collection(parent)
     except DataError:
-        return  # said when the collection is registered
+        return  # said when one of its members is chosen
     if collection is not None and name.rpartition("/")[2] in collection.members:
         raise UsageError(
             f"dataset={name} is a member of the collection {parent}, and {path} has its name; only "

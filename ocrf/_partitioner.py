@@ -218,7 +218,7 @@ def _is_marked(point: np.uint32, marks: np.ndarray) -> np.uintp:
 
 @inner_kernel(forceinline=True)
 def _flip(order: np.ndarray, marks: np.ndarray) -> None:
-    """Mark the points that are not marked, and no longer mark the others."""
+    """Turn over the marks of points: twice, and they are as before."""
     for i in range(order.shape[0]):
         point = np.uint64(order[i])
         if marks.itemsize == 1:
