@@ -29,13 +29,22 @@ def store(folder, datasets, curves):
 
 
 def memory_of_loading(folder):
-    """Return how many bytes the experiments of one data set hold, and the most on the way."""
-    tracemalloc.start()
-    experiments = load_experiments(folder, selection=Selection(datasets=("pima",)))
-    held, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert len(experiments.frame) == 160
-    return held, peak
+    """Return how many bytes the experiments of one data set hold, and the most on the way.
+
+    The least of three loads: the whole process is traced, and what a thread that an earlier test
+    left behind allocates in between counts as well.
+    """
+    held, peak = [], []
+    for _ in range(3):
+        tracemalloc.start()
+        experiments = load_experiments(folder, selection=Selection(datasets=("pima",)))
+        held_now, peak_now = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert len(experiments.frame) == 160
+        del experiments
+        held.append(held_now)
+        peak.append(peak_now)
+    return min(held), min(peak)
 
 
 def test_curves_are_not_kept_in_memory(tmp_path):
