@@ -10,9 +10,9 @@ from ._features import find_searched, first_drawn
 from ._growing import TreeParameters, WorkSpace
 from ._partitioner import copy_points, partition_orders, sort_root
 from ._ranking import RankedData
+from ._row_block import MISSING_RIGHT, SHIFT
 from ._sampling import STREAM_NODES, derive, draw_features, draw_gamma, draw_samples
 from ._splitter import Sorted, best_split, threshold_above
-from ._traversal import MISSING_RIGHT, SHIFT
 from ._tree import Nodes
 from ._weighted import (
     best_weighted_split,

@@ -18,7 +18,8 @@ import numpy as np
 from ._missing import has_missing
 from ._parallel import map_in_threads
 from ._predictor import GrownForest, depth_scale, is_depth, rows_together
-from ._traversal import LOW_32, SHIFT, Block, add_leaf_values, load_block, new_block
+from ._row_block import LOW_32, SHIFT, Block, load_block, new_block
+from ._traversal import add_leaf_values
 from ._tree import node_sizes
 from ._workspace import read_only
 from .kernels import kernel, njit

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._traversal import LOW_32, MISSING_RIGHT, SHIFT
+from ._row_block import LOW_32, MISSING_RIGHT, SHIFT
 from ._tree import Trees, missing_right, node_sizes
 from ._workspace import read_only
 from .kernels import kernel, njit

@@ -13,7 +13,8 @@ from scipy.special import digamma
 from ._missing import Missing, average_over_leaves, has_missing, how_missing
 from ._parallel import map_in_threads
 from ._repeats import find_repeats
-from ._traversal import block_rows, log_sum_exp_over_trees, new_block, outside_box, sum_over_trees
+from ._row_block import block_rows, new_block
+from ._traversal import log_sum_exp_over_trees, outside_box, sum_over_trees
 from ._tree import Trees, node_sizes
 from ._workspace import read_only
 

@@ -3,68 +3,23 @@
 The rows of a block go down a tree together: a node holds the list of the rows that reach it, and a
 branch-free partition distributes the list to its children. The node's threshold and the column of
 its feature stay in the cache for the whole list, where a row on its own would fetch a node and a
-value at every step. Lists of a few rows are not partitioned: their rows go down one by one. Nor are
-those of nodes whose children are both leaves: each row's total receives the value of one of them.
+value at every step. Many rows that lie close together are marked instead (`_marked_rows`). Lists of
+a few rows are not partitioned: their rows go down one by one. Nor are those of nodes whose children
+are both leaves: each row's total receives the value of one of them.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
+from ._marked_rows import follow_together, stay_together
+from ._row_block import FEATURE, LOW_32, MISSING_RIGHT, SHIFT, Block, add_pending, load_block
 from .kernels import inner_kernel, kernel, njit
-
-# The second word of a node: the feature above SHIFT, the left child below it (`_tree`).
-SHIFT = np.uint64(32)
-LOW_32 = np.uint64(0xFFFFFFFF)
-
-# The highest bit of the second word, where values may be missing: rows without one go right.
-MISSING_RIGHT = np.uint64(1 << 63)
-_FEATURE = np.uint64(0x7FFFFFFF)
-
-# Bytes of a block's columns. Smaller blocks would fit the second-level cache, but the more rows go
-# down a large tree together, the longer their lists are.
-_BLOCK_BYTES = 4 * 1024 * 1024
-
-# The lists count rows in 16 bits; half of what these count leaves the totals of a block, and its
-# lists, in the second-level cache.
-_MOST_ROWS = 32768
-
-# Reading a tree's nodes pays for at least so many rows, unless these take more memory than this.
-_FEW_ROWS, _MOST_BLOCK_BYTES = 256, 16 * 1024 * 1024
 
 # Partitioning a list of fewer rows takes longer than traversing with each of them.
 _SHORTEST_LIST = 8
 
-# Pending nodes of a depth-first walk that takes the smaller child first: log2 of the rows at most.
-_MAX_PENDING = 34
-
 _ONE = np.uintp(1)
-
-
-class Block(NamedTuple):
-    """A block of rows, and what a traversal works with."""
-
-    columns: np.ndarray  # float64, (n_features, size): the rows, feature by feature
-    lists: np.ndarray  # uint16, (2, size): rows by node; a node's children use the other list
-    pending: np.ndarray  # intp, (_MAX_PENDING, 4): node, start, end, index of the list
-
-
-def new_block(n_features: int, size: int) -> Block:
-    """Allocate a block of up to ``size`` rows."""
-    return Block(
-        np.empty((n_features, size)),
-        np.empty((2, size), np.uint16),
-        np.empty((_MAX_PENDING, 4), np.intp),
-    )
-
-
-def block_rows(n_features: int) -> int:
-    """Return the number of rows in a block."""
-    row_bytes = 8 * n_features
-    few = max(min(_FEW_ROWS, _MOST_BLOCK_BYTES // row_bytes), 1)
-    return min(max(_BLOCK_BYTES // row_bytes, few), _MOST_ROWS)
 
 
 @inner_kernel(forceinline=True)
@@ -126,9 +81,9 @@ def add_leaf_values(
     total : array of shape (>= n_rows,)
     """
     columns, lists, pending = block.columns, block.lists, block.pending
-    pending[0, 0], pending[0, 1], pending[0, 2], pending[0, 3] = 0, 0, n_rows, 0
     for i in range(n_rows):
         lists[0, i] = i
+    pending[0, 0], pending[0, 1], pending[0, 2], pending[0, 3] = 0, 0, n_rows, 0
     n_pending = 1
     while n_pending > 0:
         n_pending -= 1
@@ -165,6 +120,10 @@ def add_leaf_values(
                     way = links[at, 1]
                     to = np.uintp(way & LOW_32)
                 total[row] += value[at]
+        elif stay_together(rows):
+            n_pending = follow_together(
+                block, thresholds, links, node, start, end, which, n_pending
+            )
         else:
             n_left = partition_by_value(
                 rows, columns[link >> SHIFT], thresholds[node, 0], lists[1 - which, start:end]
@@ -173,13 +132,9 @@ def add_leaf_values(
             left_last = n_left <= end - middle
             for k in range(2):
                 is_left = (k == 1) == left_last
-                a, b = (start, middle) if is_left else (middle, end)
+                child, a, b = (left, start, middle) if is_left else (right, middle, end)
                 if b > a:
-                    pending[n_pending, 0] = np.intp(left) if is_left else np.intp(right)
-                    pending[n_pending, 1] = a
-                    pending[n_pending, 2] = b
-                    pending[n_pending, 3] = 1 - which
-                    n_pending += 1
+                    n_pending = add_pending(block, n_pending, child, a, b, 1 - which)
 
 
 @inner_kernel
@@ -201,7 +156,7 @@ def _add_leaf_values_of_missing(
         link = links[at, 1]
         left = np.uintp(link & LOW_32)
         while left != at:
-            number = columns[(link >> SHIFT) & _FEATURE, i]
+            number = columns[(link >> SHIFT) & FEATURE, i]
             goes_right = number >= thresholds[at, 0]
             if np.isnan(number):
                 goes_right = link >= MISSING_RIGHT
@@ -209,14 +164,6 @@ def _add_leaf_values_of_missing(
             link = links[at, 1]
             left = np.uintp(link & LOW_32)
         total[i] += value[at]
-
-
-@inner_kernel
-def load_block(X: np.ndarray, start: int, stop: int, columns: np.ndarray) -> None:
-    """Copy rows ``start`` ... ``stop - 1`` of ``X`` into ``columns``, feature by feature."""
-    for i in range(start, stop):
-        for j in range(X.shape[1]):
-            columns[j, i - start] = X[i, j]
 
 
 @kernel

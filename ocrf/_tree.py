@@ -15,7 +15,8 @@ from scipy.sparse import csr_matrix
 from sklearn.utils import check_array
 
 from ._refusals import naming_columns
-from ._traversal import LOW_32, MISSING_RIGHT, SHIFT, block_rows, leaves_of_tree, new_block
+from ._row_block import LOW_32, MISSING_RIGHT, SHIFT, block_rows, new_block
+from ._traversal import leaves_of_tree
 from ._workspace import read_only, scratch_together
 
 

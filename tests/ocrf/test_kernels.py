@@ -1,4 +1,4 @@
-"""The kernels' own promises: sorting, drawing, bounding, walking in blocks, caching."""
+"""The kernels' own promises: sorting, drawing, bounding, caching."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from ocrf import OneClassRF, _predictor, _ranking
+from ocrf import OneClassRF, _ranking
 from ocrf._criterion import entropy_gain, gini_gain
 from ocrf._partitioner import partition_orders
 from ocrf._ranking import _complete_order, rank_columns
@@ -33,7 +33,6 @@ from ocrf._splitter import (
     most_runs,
     most_together,
 )
-from ocrf._traversal import block_rows
 from ocrf._tree import pack_nodes, unpack_nodes
 from ocrf._workspace import read_only, scratch, scratch_together
 
@@ -280,48 +279,6 @@ def test_two_corners_bound_the_gain_over_a_rectangle(
     )
     # Next to a / n = lambda the gain vanishes and only absolute accuracy can be asked for.
     assert gain <= bound * (1 + 1e-6) + 1e-12
-
-
-@pytest.mark.parametrize("scoring", ["depth", "published_depth", "density", "typical_cell"])
-@pytest.mark.parametrize("out_of_bounds", [None, "maximal"])
-@pytest.mark.parametrize("rows_of_block", [2, 7])
-def test_tiny_blocks_and_chunks_score_the_same(monkeypatch, scoring, out_of_bounds, rows_of_block):
-    rng = np.random.default_rng(0)
-    X, far = rng.normal(size=(300, 4)), rng.normal(scale=3, size=(101, 4))
-    forest = OneClassRF(
-        n_estimators=10, scoring=scoring, out_of_bounds=out_of_bounds, random_state=0
-    ).fit(X)
-    expected = forest.score_samples(far)
-    # Chunks of five rows: several blocks, whose rows are sorted by leaf, or a single one.
-    monkeypatch.setattr(_predictor, "block_rows", lambda n_features: rows_of_block)
-    monkeypatch.setattr(_predictor, "_CHUNK_BYTES", 8 * 4 * 10)
-    for n_jobs in (1, 2):
-        forest.set_params(n_jobs=n_jobs)
-        np.testing.assert_array_equal(forest.score_samples(far), expected)
-    monkeypatch.undo()
-    if out_of_bounds is None:
-        single = np.concatenate([forest.score_samples(row[None]) for row in far])
-        np.testing.assert_array_equal(single, expected)
-
-
-@pytest.mark.parametrize("n_features", [1, 10, 1000, 20_000, 10**6, 10**8])
-def test_blocks_take_little_memory_whatever_the_width(n_features):
-    size = block_rows(n_features)
-    assert 1 <= size <= 65536
-    assert size == 1 or 8 * n_features * size <= 16 * 2**20
-
-
-@pytest.mark.parametrize("n_features", [1, 3, 1000])
-def test_wide_and_narrow_rows_are_scored(n_features):
-    X = np.random.default_rng(0).normal(size=(700, n_features))
-    forest = OneClassRF(n_estimators=3, random_state=0).fit(X)
-    for tree in forest.estimators_:
-        node = np.zeros(700, int)
-        while (~tree.is_leaf[node]).any():
-            goes_left = X[np.arange(700), np.maximum(tree.feature[node], 0)] < tree.threshold[node]
-            down = np.where(goes_left, tree.children_left[node], tree.children_right[node])
-            node = np.where(tree.is_leaf[node], node, down)
-        np.testing.assert_array_equal(tree.apply(X), node)
 
 
 def test_there_is_room_for_the_runs_of_every_node():
