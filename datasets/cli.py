@@ -27,6 +27,7 @@ from datasets.digest import table_digest
 from datasets.errors import DataError, DataUnavailable, WrongContent
 from datasets.home import DataHome
 from datasets.loading import Loader
+from datasets.mistakes import parse_overrides
 from datasets.own_folders import is_own
 from datasets.sources.kinds import NETWORK
 from datasets.strict import suggestion
@@ -113,13 +114,14 @@ def _configurations(overrides: Sequence[str]) -> list[Asked]:
 
     ``dataset=`` takes several names, and the name of a collection for all of its members.
     """
+    parse_overrides(overrides)  # says what is wrong with one, or with several together
     named = [word for word in overrides if word.startswith("dataset=")]
     if not named:
         composed = [compose([f"dataset={name}", *overrides]) for name in published_names()]
         return [Asked.from_groups(groups, groups["dataset"]) for groups in composed]
     others = [word for word in overrides if word not in named]
     asked = []
-    for name in named[-1].partition("=")[2].strip("'\"").split(","):
+    for name in named[0].partition("=")[2].strip("'\"").split(","):
         groups = compose([f"dataset={name}", *others])
         definitions = [groups["dataset"]]
         if "collection" in (groups["dataset"] or {}):

@@ -30,9 +30,11 @@ def parse_overrides(overrides: Sequence[str]) -> list[Override]:
     Raises
     ------
     UsageError
-        If one cannot be parsed, with the quoting that can be; or if a group's option is not a name.
+        If one cannot be parsed, with the quoting that can be; if a group's option is not a name; or
+        if two set the same thing, of which Hydra would take the last.
     """
     parsed = []
+    given: dict[str, str] = {}
     for text in overrides:
         if text.startswith("="):
             raise UsageError(_unparsed(text))
@@ -41,6 +43,9 @@ def parse_overrides(overrides: Sequence[str]) -> list[Override]:
         except OverrideParseException as error:
             raise UsageError(_unparsed(text)) from error
         check_option(override)
+        name = override.get_key_element().lstrip("+~")
+        if not override.is_delete() and given.setdefault(name, text) != text:
+            raise UsageError(f"{name} is given twice, as {given[name]} and as {text}: give one")
         parsed.append(override)
     return parsed
 

@@ -13,6 +13,9 @@ from ._params import resolve_gamma
 from ._predictor import GrownForest
 from ._tree import Trees, node_sizes
 
+# What is named without the values that it had.
+_DATA, _NAMES = "the data or their weights", "the names of the features"
+
 
 class Earlier(NamedTuple):
     """What an earlier fit has left for a fit that adds trees to it."""
@@ -69,12 +72,15 @@ def grown_with(forest: Any, X: np.ndarray, weights: np.ndarray | None) -> dict[s
         Numbers and texts only, for pickles.
     """
     seed = forest.random_state
+    data = {
+        "the number of features": X.shape[1],
+        "the number of rows": X.shape[0],
+        _DATA: digest(X) + ("" if weights is None else digest(weights)),
+    }
+    if hasattr(forest, "feature_names_in_"):
+        data[_NAMES] = tuple(map(str, forest.feature_names_in_))
     return {
-        "data": {
-            "the number of features": X.shape[1],
-            "the number of rows": X.shape[0],
-            "the data or their weights": digest(X) + ("" if weights is None else digest(weights)),
-        },
+        "data": data,
         "parameters": {
             "max_samples": forest.max_samples_,
             "max_features_tree": forest.max_features_tree_,
@@ -105,13 +111,14 @@ def refuse_changes(before: dict[str, dict[str, Any]], now: dict[str, dict[str, A
     Parameters may follow from the data: where the data have changed, nothing else is named.
     """
     for kind, values in before.items():
-        changed = [name for name, value in values.items() if now[kind][name] != value]
+        # An array has no names, which may be those of the columns before.
+        changed = [name for name, value in values.items() if now[kind].get(name, value) != value]
         if kind == "data":
             changed = changed[:1]
         if changed:
             what = ", ".join(
                 f"{name} (from {_shown(values[name])} to {_shown(now[kind][name])})"
-                if name != "the data or their weights"
+                if name not in (_DATA, _NAMES)
                 else name
                 for name in changed
             )

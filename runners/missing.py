@@ -26,6 +26,7 @@ from datasets import DataUnavailable, load, make_split
 from datasets.command import carried_out
 from datasets.configuration import compose, published_names
 from ocrf import OneClassRF
+from results.options import Parser
 
 Floats = NDArray[np.float64]
 
@@ -137,9 +138,7 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the study, write a CSV file, and print the table; 1 if no data set is at hand."""
-    parser = argparse.ArgumentParser(
-        prog="python -m runners.missing", description=__doc__, allow_abbrev=False
-    )
+    parser = Parser(prog="python -m runners.missing", description=__doc__)
     parser.add_argument("--data", nargs="+", metavar="NAME", default=published_names())
     parser.add_argument("--splits", type=int, default=3)
     parser.add_argument(

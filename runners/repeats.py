@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from datasets import Dataset, DataUnavailable, Split, load, make_split
 from datasets.command import carried_out
 from datasets.configuration import compose, published_names
+from results.options import Parser
 
 SETTINGS = ("novelty", "outlier")
 PROTOCOL = "clean"
@@ -65,9 +66,7 @@ def shares(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the table; return 1 if the rows of a data set are not at hand."""
-    parser = argparse.ArgumentParser(
-        prog="python -m runners.repeats", description=__doc__, allow_abbrev=False
-    )
+    parser = Parser(prog="python -m runners.repeats", description=__doc__)
     parser.add_argument("--data", nargs="+", default=published_names(), metavar="NAME")
     parser.add_argument("--splits", type=int, default=10)
     parser.add_argument("--file", type=Path, default=Path("output/repeated_rows.csv"))

@@ -16,6 +16,7 @@ import ocrf
 from datasets import DataUnavailable, load, make_split
 from datasets.command import carried_out
 from datasets.configuration import compose, published_names
+from results.options import Parser
 from runners.speed import baselines, contestants, earlier, scale, tables
 from runners.speed.paired import TOTAL, Summary, Timing, summarise, time_pairs
 from runners.speed.wide import time_wide
@@ -49,8 +50,7 @@ def load_novelty(name: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        allow_abbrev=False,
+    parser = Parser(
         prog="python -m runners.speed",
         description=(
             "Time OneClassRF against isolation forests on the same data in turn, and the other "

@@ -10,6 +10,7 @@ from pathlib import Path
 import matplotlib as mpl
 
 from datasets.command import carried_out
+from results.options import Parser
 from runners.theory import gamma_split, level_sets, outlier_density
 from runners.theory.illustration import STYLE, Illustration
 
@@ -22,8 +23,7 @@ ILLUSTRATIONS: dict[str, Callable[..., Illustration]] = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Draw and save the illustrations; print what each shows."""
-    parser = argparse.ArgumentParser(
-        allow_abbrev=False,
+    parser = Parser(
         prog="python -m runners.theory",
         description="Draw the paper's illustrations of the method (PDF, PNG, and captions).",
     )

@@ -4,6 +4,7 @@ import dataclasses
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ocrf import OneClassRF
@@ -137,6 +138,16 @@ def test_other_weights_are_refused(X):
         with pytest.raises(ValueError, match="the data or their weights"):
             forest.fit(X, None, other)
     assert len(forest.estimators_) == 3
+
+
+def test_other_names_of_the_columns_are_refused(X):
+    names = [f"x{j}" for j in range(X.shape[1])]
+    forest = OneClassRF(n_estimators=2, warm_start=True, random_state=0)
+    forest.fit(pd.DataFrame(X, columns=names)).set_params(n_estimators=3)
+    with pytest.raises(ValueError, match=r"this has changed: the names of the features\. Fit"):
+        forest.fit(pd.DataFrame(X, columns=names[::-1]))
+    assert len(forest.estimators_) == 2
+    assert len(forest.fit(X).estimators_) == 3
 
 
 def test_digests_tell_every_value_and_the_order_of_values():

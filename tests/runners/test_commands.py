@@ -15,6 +15,7 @@ from datasets.mistakes import GROUPS
 from runners import app
 
 ROOT = Path(__file__).resolve().parents[2]
+_TWICE = "is given twice, as"
 NOWHERE = "/dev/null/folder"  # below a file that nobody can replace
 
 
@@ -31,6 +32,9 @@ NOWHERE = "/dev/null/folder"  # below a file that nobody can replace
         ("runners.theory.__main__ level_sets --output " + NOWHERE, f"{NOWHERE}"),
         ("datasets.cli digest dataset=nosuch", "Could not find 'dataset/nosuch'"),
         ("results.cli tables --records /nowhere", "no records in /nowhere"),
+        ("datasets.cli show dataset=wilt dataset=pima", f"dataset {_TWICE} dataset=wilt and as"),
+        ("runners.app seed=1 +seed=2 timeout=5", f"seed {_TWICE} seed=1 and as +seed=2: give one"),
+        ("runners.check algorithm.a=1 algorithm.a=2", f"algorithm.a {_TWICE} algorithm.a=1"),
     ],
 )
 def test_a_request_that_cannot_be_carried_out(command, said, capsys):
@@ -40,6 +44,22 @@ def test_a_request_that_cannot_be_carried_out(command, said, capsys):
     assert found.out == ""
     assert said in found.err
     assert found.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "runners.missing --splits 1 --output a --splits 2",
+        "runners.repeats --splits 1 --splits 1",
+        "runners.speed.__main__ --pairs 1 --pairs 2",
+        "runners.theory.__main__ --seed 1 --seed 2",
+    ],
+)
+def test_an_option_given_twice_is_refused(command, capsys):
+    module, *arguments = command.split()
+    with pytest.raises(SystemExit, match="2"):
+        importlib.import_module(module).main(arguments)
+    assert "given twice; write --" in capsys.readouterr().err
 
 
 @pytest.fixture(scope="module")
