@@ -231,8 +231,8 @@ def is_shipped(definition: Mapping[str, Any]) -> bool:
 
 def shipped(name: str) -> Mapping[str, Any] | None:
     """Return the keys of the project's own data set of this name; None if there is none."""
-    path = CONF / "dataset" / f"{name}.yaml"
-    if path.is_file():
+    path = _file_called(name)
+    if path is not None:
         return _keys_of(path)
     member = _member_called(name)
     return None if member is None else collections.find(member[0])
@@ -262,14 +262,22 @@ def check_dataset_name(name: str, choice: str, file: Path | None) -> None:
     ------
     UsageError
     """
-    path = CONF / "dataset" / f"{name}.yaml"
-    owner = (name, path) if path.is_file() else _member_called(name)
+    path = _file_called(name)
+    owner = _member_called(name) if path is None else (name, path)
     if owner is None or owner[0] == choice:
         return
     raise UsageError(
         f"{file or f'dataset={choice}'}: the name {name!r} is that of {owner[1]}; records and "
         "tables could not tell the two apart: give the data set another name"
     )
+
+
+def _file_called(name: str) -> Path | None:
+    """Return the project's file of a data set of a name.
+
+    A user's name may be any text: one that is too long for a file cannot be looked for.
+    """
+    return next((p for p in (CONF / "dataset").glob("*.yaml") if p.stem == name), None)
 
 
 def _member_called(name: str) -> tuple[str, Path] | None:

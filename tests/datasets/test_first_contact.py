@@ -11,7 +11,9 @@ import pandas as pd
 import pytest
 
 from datasets import DataError, load
+from datasets.errors import UsageError
 from datasets.mistakes import parse_overrides
+from datasets.own_folders import check_dataset_name, shipped
 from tests.datasets.support import own
 
 
@@ -283,3 +285,11 @@ def test_numbers_kept_as_text_are_said_to_be(tmp_path):
     pd.DataFrame({"a": ["1", "2"], "label": [0, 1]}).to_parquet(tmp_path / "my.parquet")
     with pytest.raises(DataError, match=r"holds its numbers as text \('1' in row 0\)"):
         own(tmp_path / "my.parquet")
+
+
+def test_a_name_may_be_longer_than_any_file_s(tmp_path):
+    name = "long" * 100
+    check_dataset_name(name, "mine", tmp_path / "mine.yaml")
+    assert shipped(name) is None
+    with pytest.raises(UsageError, match="the name 'pima' is that of"):
+        check_dataset_name("pima", "mine", tmp_path / "mine.yaml")

@@ -1,25 +1,25 @@
-"""Of thousands of records, memory holds the numbers that tables need, and no curves."""
+"""Of a thousand records, memory holds the numbers that tables need, and no curves."""
 
 import tracemalloc
 
 import numpy as np
 
-from results.published import paper
 from results.records.encoding import Curves
 from results.records.frame import load_experiments
 from results.records.opening import Selection
 from tests.results.support import make_record, write_fast
 
+DATASETS = ("annthyroid", "pima", "wilt")
 ALGORITHMS = ("oneclassrf", "iforest", "ocrfsampling", "ocsvm", "lof", "orca", "lsad", "rfc")
 
 
-def store(folder, datasets, curves):
+def store(folder, curves):
     """Records of a configuration of usual size, 160 of each data set."""
     rng = np.random.default_rng(0)
     filler = {"filler": {f"name{i}": f"some value {i}" for i in range(60)}}
     records = [
         make_record(d, a, setting=s, split=k, roc=float(rng.random()), config=filler, curves=curves)
-        for d in datasets
+        for d in DATASETS
         for a in ALGORITHMS
         for s in ("novelty", "outlier")
         for k in range(10)
@@ -51,8 +51,8 @@ def test_curves_are_not_kept_in_memory(tmp_path):
     rng = np.random.default_rng(0)
     # Curves that do not compress.
     curves = Curves.from_arrays({"roc": np.sort(rng.random(1000)), "pr": rng.random(1000)})
-    with_curves = store(tmp_path / "with" / "records", list(paper.datasets().index), curves)
-    without = store(tmp_path / "without" / "records", list(paper.datasets().index), Curves({}))
+    with_curves = store(tmp_path / "with" / "records", curves)
+    without = store(tmp_path / "without" / "records", Curves({}))
     load_experiments(without, selection=Selection(datasets=("pima",)))  # imports
     held, peak = memory_of_loading(with_curves)
     held_without, _ = memory_of_loading(without)
