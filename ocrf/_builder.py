@@ -8,7 +8,8 @@ from ._boxes import enter_box, find_root_box, forget_constants, log_ratio, root_
 from ._criterion import n_hidden_outliers, proxy_decrease
 from ._features import find_searched, first_drawn
 from ._growing import TreeParameters, WorkSpace
-from ._partitioner import copy_points, partition_orders, sort_root
+from ._partitioner import copy_points, partition_orders
+from ._points import sort_root
 from ._ranking import RankedData
 from ._row_block import MISSING_RIGHT, SHIFT
 from ._sampling import STREAM_NODES, derive, draw_features, draw_gamma, draw_samples

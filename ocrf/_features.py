@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ._partitioner import sort_members
+from ._points import sort_members
 from ._ranking import RankedData
 from ._sampling import next_below
 from ._weighted import differ_where_present

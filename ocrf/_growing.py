@@ -8,7 +8,7 @@ import numpy as np
 
 from ._boxes import Box
 from ._features import Features
-from ._partitioner import Points, sorts_node_by_node
+from ._points import Points, sorts_node_by_node
 from ._ranking import RankedData
 from ._sorting import N_COUNTS, SortSpace
 from ._splitter import Search, most_runs, most_together

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from ._criterion import BETTER, PROPORTION, split_gain, with_missing
-from ._partitioner import count_present, partition_by_marks
+from ._partitioner import partition_by_marks
+from ._points import count_present
 from ._ranking import RankedData
 from ._sampling import derive, uniform
 from ._splitter import Sorted, midpoint

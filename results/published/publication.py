@@ -11,8 +11,9 @@ import pandas as pd
 from results.published import description as of_description
 from results.published import reasons as of_reasons
 from results.published import values as of_values
-from results.published.description import Description, hint, read_description
+from results.published.description import Description, hint
 from results.published.names import Names
+from results.published.reading import read_description
 from results.published.reasons import Reason, read_reasons
 from results.published.values import read_values
 
