@@ -135,7 +135,11 @@ def join_blocks(
     trees : Trees
     gammas : float64 array of shape (n_trees,)
     """
-    parts = [part for block in blocks for part in block.parts]
+    parts = []
+    for block in blocks:
+        parts += block.parts
+        # Nothing else may hold them: they go while they are joined.
+        block.parts.clear()
     n_nodes = np.concatenate([block.n_nodes for block in blocks])
     gammas = np.concatenate([block.gammas for block in blocks])
     for block in blocks:

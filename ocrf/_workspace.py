@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import mmap
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,13 @@ def scratch_together(
     """
     if threading.current_thread() is threading.main_thread():
         return [np.zeros(shape, dtype) for shape, dtype in arrays]
+    return _in_pages(arrays, dense)
+
+
+def _in_pages(
+    arrays: Sequence[tuple[int | tuple[int, ...], Any]], dense: bool = False
+) -> list[np.ndarray]:
+    """Return zeros in pages of their own, which go back to the system with the last array."""
     starts, end = [], 0
     for shape, dtype in arrays:
         starts.append(end)
@@ -70,8 +78,12 @@ def scratch_together(
 
 
 def compact_copy(array: np.ndarray) -> np.ndarray:
-    """Return a copy in memory of its own, as large as the array."""
-    copy = scratch(array.shape, array.dtype)
+    """Return a copy in memory of its own, as large as the array, and given back when it goes.
+
+    In the main thread too: the C library would keep the copies of a forest's parts, once they are
+    joined, as long as anything that was allocated after them.
+    """
+    (copy,) = _in_pages([(array.shape, array.dtype)])
     copy[...] = array
     return copy
 

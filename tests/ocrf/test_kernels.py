@@ -1,6 +1,7 @@
 """The kernels' own promises: sorting, drawing, bounding, caching."""
 
 import os
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from ocrf import OneClassRF, _ranking
+from ocrf import OneClassRF, _blocks, _ranking
+from ocrf._blocks import Block, join_blocks
 from ocrf._criterion import entropy_gain, gini_gain
 from ocrf._partitioner import partition_orders
 from ocrf._ranking import _complete_order, rank_columns
@@ -33,7 +35,7 @@ from ocrf._splitter import (
     most_runs,
     most_together,
 )
-from ocrf._tree import pack_nodes, unpack_nodes
+from ocrf._tree import pack_nodes, room_for_nodes, unpack_nodes
 from ocrf._workspace import read_only, scratch, scratch_together
 
 
@@ -225,6 +227,21 @@ def test_nodes_come_out_as_they_were_packed():
         (left, feature, threshold), unpack_nodes(pack_nodes(left, feature, threshold)), strict=True
     ):
         np.testing.assert_array_equal(packed, found)
+
+
+def test_the_parts_of_a_forest_go_while_they_are_joined(monkeypatch):
+    """Else a forest of one block would be in memory twice."""
+
+    def go(parts, *_):
+        held = [weakref.ref(part.packed) for part in parts]
+        parts.clear()
+        assert [part() for part in held] == [None, None]
+
+    parts = [room_for_nodes(3, is_weighted=False) for _ in range(2)]
+    blocks = [Block([part], np.array([3]), np.ones(1), []) for part in parts]
+    del parts
+    monkeypatch.setattr(_blocks, "join_trees", go)
+    join_blocks(blocks, np.zeros(1))
 
 
 @njit
