@@ -100,10 +100,12 @@ def records_damaged(folder: Path) -> Findings:
     return findings
 
 
-def _refused(folder: Path, *overrides: str, words: Sequence[str]) -> Findings:
+def _refused(
+    folder: Path, *overrides: str, algorithm: str = "healthy", words: Sequence[str]
+) -> Findings:
     """See that a command is refused in one line, before anything is started."""
     sandbox, findings = Sandbox(folder), Findings()
-    finished = sandbox.run("algorithm=healthy", *overrides)
+    finished = sandbox.run(f"algorithm={algorithm}", *overrides)
     findings.check("exit", finished.status, 2)
     for part in words:
         said = part in finished.output
@@ -117,9 +119,8 @@ def _refused(folder: Path, *overrides: str, words: Sequence[str]) -> Findings:
 
 def missing_class(folder: Path) -> Findings:
     """Name a class that does not exist; nothing is run."""
-    return _refused(
-        folder, "algorithm=healthy,missing_class", words=["'no.such.Class' cannot be imported"]
-    )
+    words = ["'no.such.Class' cannot be imported"]
+    return _refused(folder, algorithm="healthy,missing_class", words=words)
 
 
 def text_column(folder: Path) -> Findings:

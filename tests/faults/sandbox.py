@@ -57,13 +57,15 @@ class Sandbox:
         self.data.write_text("\n".join(["a,b,c,label", *rows]) + "\n")
 
     def arguments(self, *overrides: str) -> list[str]:
-        """Return the arguments of a sweep over this folder's data."""
-        return [
-            *("--config-dir", str(CONF), "-m"),
+        """Return the arguments of a sweep over this folder's data, where not given otherwise."""
+        usual = [
             *("dataset=custom", f"data.path={self.data}", "data.target=label"),
             *("data.anomalies=[odd]", "protocol=clean", "runner.progress=plain"),
-            *(f"output={self.output}", *overrides),
+            f"output={self.output}",
         ]
+        given = {override.partition("=")[0] for override in overrides}
+        usual = [override for override in usual if override.partition("=")[0] not in given]
+        return ["--config-dir", str(CONF), "-m", *usual, *overrides]
 
     def start(
         self, *overrides: str, mended: bool = False, n_jobs: int | None = 2

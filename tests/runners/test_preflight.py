@@ -141,21 +141,27 @@ def test_a_splitter_that_cannot_be_built_is_refused(make_cell, cut, words):
         check_inputs([cell, wrong])
 
 
+PIMA = "dataset=pima algorithm=lof"
+
+
 @pytest.mark.parametrize(
     ("overrides", "words"),
     [
-        (["output=one,two"], "share output, .*; these have output=one and output=two: run them"),
-        (["runner.n_jobs=1,2"], r"these have runner\.n_jobs=1 and runner\.n_jobs=2"),
-        (["dataset=pima,wilt", "output=out/${dataset.name}"], "have output=out/pima and output=out/w"),
-        (["timeout=5,10"], "^pima lof novelty paper is there twice, with timeout=5 and with timeout=10"),
-        (["data.home=one,two"], "with data.home=one and with data.home=two, on which no result"),
-        (["dataset=pima,pima", "n_splits=2,3"], None),
-        (["algorithm=lof,pyod", "detector=KNN,LOF"], None),
-        (["dataset=pima,wilt", "runner.memory_limit_gb=1", "seed=0,1"], None),
+        (f"{PIMA} output=one,two", "share output, .*; these have output=one and output=two: run"),
+        (f"{PIMA} runner.n_jobs=1,2", r"these have runner\.n_jobs=1 and runner\.n_jobs=2"),
+        (
+            "dataset=pima,wilt algorithm=lof output=out/${dataset.name}",
+            "have output=out/pima and output=out/w",
+        ),
+        (f"{PIMA} timeout=5,10", "^pima lof novelty paper is there twice, with timeout=5 and with"),
+        (f"{PIMA} data.home=one,two", "data.home=one and with data.home=two, on which no result"),
+        ("dataset=pima,pima algorithm=lof n_splits=2,3", None),
+        ("dataset=pima algorithm=lof,pyod detector=KNN,LOF", None),
+        ("dataset=pima,wilt algorithm=lof runner.memory_limit_gb=1 seed=0,1", None),
     ],
-)  # fmt: skip
+)
 def test_a_sweep_over_what_has_no_effect_is_refused(composed, overrides, words):
-    cells = composed("-m", "dataset=pima", "algorithm=lof", *overrides)
+    cells = composed("-m", *overrides.split())
     if words is None:
         check_shared(cells)
     else:
