@@ -140,7 +140,10 @@ def score_rows(
     first_tree = forest.trees._replace(first_node=forest.trees.first_node[:2])
     numbers = np.arange(first_tree.first_node[1], dtype=np.float64)
     in_logs = forest.scoring == "density"  # the kernel that the scores need, and no other
-    order = np.argsort(_over_trees(first_tree, numbers, in_logs, rows, block_size, None))
+    leaves = _over_trees(first_tree, numbers, in_logs, rows, block_size, None)
+    if numbers.size <= 2**16:
+        leaves = leaves.astype(np.uint16)  # which numpy sorts by radix, in a tenth of the time
+    order = np.argsort(leaves, kind="stable")
     scores = np.empty(rows.shape[0])
     scores[order] = _score_in_order(forest, read_only(rows[order]), block_size, None)
     return scores
