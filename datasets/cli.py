@@ -24,7 +24,7 @@ from datasets.configuration import compose, members_of, published_names
 from datasets.dataset import Dataset
 from datasets.definition import Definition
 from datasets.digest import table_digest
-from datasets.errors import DataError, DataUnavailable, WrongContent
+from datasets.errors import DataError, DataUnavailable, UsageError, WrongContent
 from datasets.home import DataHome
 from datasets.loading import Loader
 from datasets.mistakes import parse_overrides
@@ -114,7 +114,10 @@ def _configurations(overrides: Sequence[str]) -> list[Asked]:
 
     ``dataset=`` takes several names, and the name of a collection for all of its members.
     """
-    parse_overrides(overrides)  # says what is wrong with one, or with several together
+    for override in parse_overrides(overrides):
+        word = str(override.input_line)
+        if override.key_or_group == "dataset" and not word.startswith("dataset="):
+            raise UsageError(f"{word}: write dataset=NAME")
     named = [word for word in overrides if word.startswith("dataset=")]
     if not named:
         composed = [compose([f"dataset={name}", *overrides]) for name in published_names()]

@@ -31,7 +31,7 @@ def parse_overrides(overrides: Sequence[str]) -> list[Override]:
     ------
     UsageError
         If one cannot be parsed, with the quoting that can be; if a group's option is not a name; or
-        if two set the same thing, of which Hydra would take the last.
+        if a name is given twice, of which Hydra would take the last.
     """
     parsed = []
     given: dict[str, str] = {}
@@ -44,8 +44,9 @@ def parse_overrides(overrides: Sequence[str]) -> list[Override]:
             raise UsageError(_unparsed(text)) from error
         check_option(override)
         name = override.get_key_element().lstrip("+~")
-        if not override.is_delete() and given.setdefault(name, text) != text:
+        if name in given:
             raise UsageError(f"{name} is given twice, as {given[name]} and as {text}: give one")
+        given[name] = text
         parsed.append(override)
     return parsed
 

@@ -273,9 +273,9 @@ def check_dataset_name(name: str, choice: str, file: Path | None) -> None:
 
 
 def _file_called(name: str) -> Path | None:
-    """Return the project's file of a data set of a name.
+    """Return the file of the project's data set of this name, or None.
 
-    A user's name may be any text: one that is too long for a file cannot be looked for.
+    The names of files are compared: asking for a file whose name is too long fails.
     """
     return next((p for p in (CONF / "dataset").glob("*.yaml") if p.stem == name), None)
 

@@ -138,7 +138,7 @@ def join_blocks(
     parts = []
     for block in blocks:
         parts += block.parts
-        # Nothing else may hold them: they go while they are joined.
+        # This loop's variable holds the last block: its parts would live until all are joined.
         block.parts.clear()
     n_nodes = np.concatenate([block.n_nodes for block in blocks])
     gammas = np.concatenate([block.gammas for block in blocks])

@@ -142,9 +142,10 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         Draws sub-samples, features and gammas. Results do not depend on `n_jobs`.
     warm_start : bool, default=False
         Whether `fit` keeps the trees of the fit before and adds those that `n_estimators` is larger
-        by. With an integer as `random_state`, it is the forest of one fit. Other data, weights, and
-        parameters that trees depend on are refused; `n_estimators`, `contamination`, `scoring`,
-        `out_of_bounds` and `n_jobs` may change. A fit that fails leaves the trees that there were.
+        by. With an integer as `random_state`, it is the forest of one fit. Other data, names of
+        columns, weights, and parameters that trees depend on are refused; `n_estimators`,
+        `contamination`, `scoring`, `out_of_bounds` and `n_jobs` may change. A fit that fails leaves
+        the trees that there were.
     adversary : {"adaptive", "naive"}, default="adaptive"
         How many outliers hide in a node t: gamma n_t ("adaptive"), or gamma n Leb(X_t) / Leb(X)
         ("naive"), where n is the size of the sub-sample and X the bounding box of the training data
@@ -302,7 +303,8 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             that are empty, of one row only, infinite, not two-dimensional, or with a column whose
             range overflows, and for dates, durations and masked arrays; for weights that are
             negative, sum to more than 2**53, or sum to less than 2 in a sub-sample on average; and
-            for a warm start with other data, weights or parameters than those of the trees.
+            for a warm start with other data, names of columns, weights or parameters than those of
+            the trees.
         TypeError
             For sparse data.
         """
@@ -402,7 +404,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         data = rank_columns(read_only(X), n_jobs, weights, keeps_orders)
         box = data.lower, data.upper
         refuse_overflowing_ranges(*box, getattr(self, "feature_names_in_", None))
-        self._grown_with = grown_with(self, X, weights)
+        self._grown_with = grown_with(self, X, weights, earlier)
         self._total_importances = np.zeros(n_features)
         if earlier is not None:
             refuse_changes(earlier.grown_with, self._grown_with)

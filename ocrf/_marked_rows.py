@@ -1,21 +1,21 @@
 """Traversing a tree with marked rows, where most of them stay together.
 
-Most splits cut off few of a node's rows. Lists of rows copy all the others at every split, and look
-up the value of each. Here the rows of a node are bytes, one for each row of a range of the block:
-a split compares the whole range with its threshold, many values in one instruction, and only the
-rows that are cut off become a list. This goes on from the node to the child with more rows, until
-these are too few for their range.
+Most splits cut off few of a node's rows. With lists, all the others are copied at every split, and
+the value of each is looked up. Here the rows of a node are bytes, one for each row of a range of
+the block: a split compares the whole range with its threshold, many values in one instruction, and
+only the rows that are cut off become a list. This goes on from the node to the child with more
+rows, until these are too few for their range.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ._row_block import LOW_32, MOST_SPLITS, SHIFT, Block, add_pending
+from ._row_block import FEWEST_MARKED, LOW_32, MOST_SPLITS, SHIFT, Block, add_pending
 from .kernels import inner_kernel
 
-# Measured: rows are marked if there are so many, and at least one in so many of their range.
-_FEWEST_ROWS, _RANGE_PER_ROW = 512, 3
+# Measured: a node's rows are marked if more than one in so many of their range are its.
+_RANGE_PER_ROW = 3
 
 _ONE, _EIGHT = np.uintp(1), np.uintp(8)
 _NO_MARK, _ALL_MARKS = np.uint64(0), np.uint64(0x0101010101010101)
@@ -30,13 +30,16 @@ def _ends(rows: np.ndarray) -> tuple[int, int]:
 
 
 @inner_kernel
+def _pays(n_rows: int, n_range: int) -> bool:
+    """Tell whether marking rows takes less time than a list of them."""
+    return n_rows >= FEWEST_MARKED and n_range < _RANGE_PER_ROW * n_rows
+
+
+@inner_kernel
 def stay_together(rows: np.ndarray) -> bool:
-    """Tell whether marking the rows of a list takes less time than lists of them."""
-    n = rows.shape[0]
-    if n < _FEWEST_ROWS:
-        return False
+    """Tell whether the rows of a list are to be marked."""
     lowest, highest = _ends(rows)
-    return highest - lowest < _RANGE_PER_ROW * n
+    return _pays(rows.shape[0], highest - lowest)
 
 
 @inner_kernel
@@ -76,7 +79,7 @@ def _list(
 ) -> None:
     """Write the marked rows, one at least, in ascending order to ``rows``, which they fill.
 
-    No branch depends on the data, which the processor could not predict.
+    But for the last word, no branch depends on the data: the processor could not predict it.
     """
     n_words = np.uintp(0)
     for i in range(words.shape[0]):
@@ -86,7 +89,8 @@ def _list(
     for w in range(last):
         at = np.uintp(found[w]) * _EIGHT
         for k in range(8):
-            # Every row is written, and kept if it is marked: the next word has another.
+            # Every row is written; the next one replaces it unless it is marked. There is room:
+            # the last word has a mark.
             rows[n] = np.uintp(first) + at + np.uintp(k)
             n += np.uintp(marks[at + np.uintp(k)])
     at = np.uintp(found[last]) * _EIGHT
@@ -107,7 +111,7 @@ def follow_together(
     which: int,
     n_pending: int,
 ) -> int:
-    """Follow the larger child from a node on, and leave lists of all its rows pending.
+    """Go from a node to the larger child, split by split, and leave lists of all its rows pending.
 
     Parameters
     ----------
@@ -118,8 +122,8 @@ def follow_together(
         With children.
     start, end, which : int
         The node's rows are ``block.lists[which, start:end]``, which ascend or descend. The lists
-        that are left take their place; the last is of the rows that were not cut off, and comes
-        first among the pending.
+        take their place. That of the rows never cut off is at the end, and lies lowest on the
+        stack: it is taken up last.
     n_pending : int
 
     Returns
@@ -155,9 +159,8 @@ def follow_together(
             _list(right_words, goes_right, first, block.found, block.lists[which, start:middle])
             n_pending = add_pending(block, n_pending, cut, start, middle, which)
             start = middle
-        # At least one split is followed, so that taking up the rest leads on.
-        is_leaf = links[node, 1] == np.uint64(node)
-        if is_leaf or end - start < _FEWEST_ROWS or last - first >= _RANGE_PER_ROW * (end - start):
+        # Asked after a split, not before: the rest would be taken up again and get no further down.
+        if links[node, 1] == np.uint64(node) or not _pays(end - start, last - first):
             break
     _list(words, marks, first, block.found, block.lists[which, start:end])
     add_pending(block, rest, node, start, end, which)

@@ -16,31 +16,31 @@ LOW_32 = np.uint64(0xFFFFFFFF)
 MISSING_RIGHT = np.uint64(1 << 63)
 FEATURE = np.uint64(0x7FFFFFFF)
 
-# Bytes of a block's columns, and its rows at most: the more rows go down a large tree together, the
-# longer their lists are; fewer stay in the second-level cache. The lists count rows in 16 bits.
+# Bytes of a block's columns, and its most rows. More rows make longer lists in large trees; fewer
+# fit the second-level cache. Lists count rows in 16 bits.
 _BLOCK_BYTES, _MOST_ROWS = 4 * 1024 * 1024, 16384
 
 # Reading a tree's nodes pays for at least so many rows, unless these take more memory than this.
 _FEW_ROWS, _MOST_BLOCK_BYTES = 256, 16 * 1024 * 1024
 
-# Rows that are marked follow so many splits at most (`_marked_rows`).
-MOST_SPLITS = 32
+# So many rows are marked (`_marked_rows`), and follow so many splits at most.
+FEWEST_MARKED, MOST_SPLITS = 512, 32
 
 # Of the lists that a node's rows become, all but the last one to be taken hold half of the rows at
-# most.
+# most: each halving of the rows adds at most MOST_SPLITS lists.
 _MOST_PENDING = _MOST_ROWS.bit_length() * (MOST_SPLITS + 1)
 
 
 class Block(NamedTuple):
     """A block of rows, and what a traversal works with."""
 
-    columns: np.ndarray  # float64, (n_features, size, rounded up to 8): the rows by feature
+    columns: np.ndarray  # float64, (n_features, size): the rows by feature; marks may go beyond
     lists: np.ndarray  # uint16, (2, size): rows by node; a node's children use the other list
     pending: np.ndarray  # intp, (_MOST_PENDING, 4): node, start, end, index of the list
     # For `_marked_rows`:
     marks: np.ndarray  # uint8, (2, size, rounded up to 8)
     words: np.ndarray  # uint64: the same memory
-    found: np.ndarray  # uint16, (size / 8 + 1,)
+    found: np.ndarray  # uint16, (size / 8, rounded up,)
 
 
 def new_block(n_features: int, size: int) -> Block:
@@ -48,12 +48,13 @@ def new_block(n_features: int, size: int) -> Block:
     n_words = -(-size // 8)
     words = np.empty((2, n_words), np.uint64)
     return Block(
-        columns=np.empty((n_features, 8 * n_words)),
+        # As wide as the marks, if there will be any: very wide data have blocks of a few rows.
+        columns=np.empty((n_features, 8 * n_words if size >= FEWEST_MARKED else size)),
         lists=np.empty((2, size), np.uint16),
         pending=np.empty((_MOST_PENDING, 4), np.intp),
         marks=words.view(np.uint8),
         words=words,
-        found=np.empty(n_words + 1, np.uint16),
+        found=np.empty(n_words, np.uint16),
     )
 
 

@@ -13,7 +13,7 @@ from ._params import resolve_gamma
 from ._predictor import GrownForest
 from ._tree import Trees, node_sizes
 
-# What is named without the values that it had.
+# Changes of these are named without the values before and after.
 _DATA, _NAMES = "the data or their weights", "the names of the features"
 
 
@@ -56,7 +56,9 @@ def n_more_trees(n_estimators: int, earlier: Earlier | None) -> int:
     return n_estimators - n_before
 
 
-def grown_with(forest: Any, X: np.ndarray, weights: np.ndarray | None) -> dict[str, dict[str, Any]]:
+def grown_with(
+    forest: Any, X: np.ndarray, weights: np.ndarray | None, earlier: Earlier | None
+) -> dict[str, dict[str, Any]]:
     """Return what trees must have in common to be those of one fit.
 
     Parameters
@@ -65,6 +67,8 @@ def grown_with(forest: Any, X: np.ndarray, weights: np.ndarray | None) -> dict[s
         Its parameters have been resolved.
     X : float64 array of shape (n_samples, n_features), in C order
     weights : float64 array of shape (n_samples,) or None
+    earlier : Earlier or None
+        The fit that trees are added to; its names of columns hold for data without any.
 
     Returns
     -------
@@ -79,6 +83,8 @@ def grown_with(forest: Any, X: np.ndarray, weights: np.ndarray | None) -> dict[s
     }
     if hasattr(forest, "feature_names_in_"):
         data[_NAMES] = tuple(map(str, forest.feature_names_in_))
+    elif earlier is not None and _NAMES in earlier.grown_with["data"]:
+        data[_NAMES] = earlier.grown_with["data"][_NAMES]
     return {
         "data": data,
         "parameters": {
@@ -111,8 +117,7 @@ def refuse_changes(before: dict[str, dict[str, Any]], now: dict[str, dict[str, A
     Parameters may follow from the data: where the data have changed, nothing else is named.
     """
     for kind, values in before.items():
-        # An array has no names, which may be those of the columns before.
-        changed = [name for name, value in values.items() if now[kind].get(name, value) != value]
+        changed = [name for name, value in values.items() if now[kind][name] != value]
         if kind == "data":
             changed = changed[:1]
         if changed:

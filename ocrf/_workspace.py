@@ -80,8 +80,8 @@ def _in_pages(
 def compact_copy(array: np.ndarray) -> np.ndarray:
     """Return a copy in memory of its own, as large as the array, and given back when it goes.
 
-    In the main thread too: the C library would keep the copies of a forest's parts, once they are
-    joined, as long as anything that was allocated after them.
+    In the main thread too: once the parts of a forest are joined, the C library would keep their
+    memory as long as whatever was allocated after them lives.
     """
     (copy,) = _in_pages([(array.shape, array.dtype)])
     copy[...] = array

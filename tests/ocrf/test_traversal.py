@@ -23,7 +23,7 @@ def leaves_of_blocks(left, feature, threshold, X, size):
     nodes = read_only(pack_nodes(left, feature, threshold))
     leaves = np.empty(len(X), np.int64)
     block = new_block(X.shape[1], size)
-    # What earlier rows leave in the work space is not to matter, were it anything.
+    # What earlier rows leave in the work space must not matter, whatever it is.
     block.columns[:], block.marks[:], block.lists[:] = np.nan, 255, 2**16 - 1
     leaves_of_tree(read_only(X), nodes.view(np.float64), nodes, block, None, leaves)
     return leaves
@@ -163,5 +163,8 @@ def test_tiny_blocks_and_chunks_score_the_same(monkeypatch, scoring, out_of_boun
 @pytest.mark.parametrize("n_features", [1, 10, 1000, 20_000, 10**6, 10**8])
 def test_blocks_take_little_memory_whatever_the_width(n_features):
     size = block_rows(n_features)
-    assert 1 <= size <= 65536
+    assert 1 <= size <= 16384
     assert size == 1 or 8 * n_features * size <= 16 * 2**20
+    if n_features <= 10**6:
+        assert new_block(n_features, size).columns.nbytes <= 16 * 2**20 + 8 * 7 * n_features
+        assert new_block(n_features, min(size, 3)).columns.shape == (n_features, min(size, 3))

@@ -148,6 +148,10 @@ def test_other_names_of_the_columns_are_refused(X):
         forest.fit(pd.DataFrame(X, columns=names[::-1]))
     assert len(forest.estimators_) == 2
     assert len(forest.fit(X).estimators_) == 3
+    # Data without names in between change nothing.
+    forest.set_params(n_estimators=4)
+    with pytest.raises(ValueError, match="the names of the features"):
+        forest.fit(pd.DataFrame(X, columns=names[::-1]))
 
 
 def test_digests_tell_every_value_and_the_order_of_values():

@@ -33,6 +33,8 @@ NOWHERE = "/dev/null/folder"  # below a file that nobody can replace
         ("datasets.cli digest dataset=nosuch", "Could not find 'dataset/nosuch'"),
         ("results.cli tables --records /nowhere", "no records in /nowhere"),
         ("datasets.cli show dataset=wilt dataset=pima", f"dataset {_TWICE} dataset=wilt and as"),
+        ("datasets.cli show +dataset=pima", "+dataset=pima: write dataset=NAME"),
+        ("runners.app seed=1 ~seed", f"seed {_TWICE} seed=1 and as ~seed: give one"),
         ("runners.app seed=1 +seed=2 timeout=5", f"seed {_TWICE} seed=1 and as +seed=2: give one"),
         ("runners.check algorithm.a=1 algorithm.a=2", f"algorithm.a {_TWICE} algorithm.a=1"),
     ],
