@@ -69,7 +69,7 @@ def root_log_volume(
     return log_volume
 
 
-@inner_kernel
+@inner_kernel(is_apart=True)
 def enter_box(box: Box, level: int, depth: int, side: int) -> None:
     """Turn the box of the last node entered into that of the next one.
 

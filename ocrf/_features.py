@@ -116,7 +116,7 @@ def find_searched(
     return n_searched, are_drawn, n_constants
 
 
-@inner_kernel
+@inner_kernel(is_apart=True)
 def first_drawn(features: Features, key: np.uint64, tied: np.ndarray, n_tied: int) -> int:
     """Return which of the features ``tied[:n_tied, 0]`` the node would have drawn first."""
     state, n_drawn, first = key, 0, -1

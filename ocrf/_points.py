@@ -83,7 +83,7 @@ def _pick_points(
         order[i] = of_row[picked[i]]
 
 
-@inner_kernel
+@inner_kernel(is_apart=True)
 def sort_root(
     data: RankedData, points: Points, bitmap: np.ndarray, lower: np.ndarray, upper: np.ndarray
 ) -> None:

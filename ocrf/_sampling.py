@@ -51,7 +51,7 @@ def uniform(seed: np.uint64) -> float:
     return np.float64(mix(seed + GOLDEN) >> _SHIFT_11) * 2.0**-53
 
 
-@inner_kernel
+@inner_kernel(is_apart=True)
 def _draw_into(seed: np.uint64, n_total: int, bitmap: np.ndarray, chosen: np.ndarray) -> None:
     """Draw ``len(chosen) - 1`` of ``range(n_total)`` without replacement, in ascending order.
 

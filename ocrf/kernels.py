@@ -11,6 +11,7 @@ import numba
 import numpy as np
 from numba.core import config
 
+from ._inner_compiler import ApartCompiler, InnerCompiler
 from ._kernel_cache import cached
 
 
@@ -94,18 +95,33 @@ def kernel(function: Callable | None = None, **options: Any) -> Any:
     return njit(function, cache=True, **_PLAIN, **options)
 
 
-def inner_kernel(function: Callable | None = None, **options: Any) -> Any:
+def inner_kernel(
+    function: Callable | None = None, *, is_apart: bool = False, **options: Any
+) -> Any:
     """Compile a `kernel` that only other kernels call: the code becomes part of theirs.
 
     It has no entry for Python, so that a call from there ends the process; ``py_func`` is the plain
     function. What unpacks the arguments of such a call, and a place of its own in the cache, take a
-    sixth of the time of compiling a forest.
+    sixth of the time of compiling a forest; machine code of its own takes a fifth
+    (`_inner_compiler`).
 
-    Whether the machine's code becomes part of the caller's, too, the compiler chooses by its size.
+    Whether its instructions are copied into the caller's, the compiler chooses by their number.
     What nodes call is given ``forceinline=True``: their arguments are many, since every array is
     seven, and handing them over would take as long as the work of a small node.
+
+    Parameters
+    ----------
+    function : callable, optional
+        The function to compile. Without one, a decorator is returned.
+    is_apart : bool
+        Whether callers never copy the instructions: for what is called seldom. The loops around
+        the call have more registers then, and are compiled in less time.
+    **options
+        Options of ``numba.njit``.
     """
-    return njit(function, no_cpython_wrapper=True, **_PLAIN, **options)
+    compiler = ApartCompiler if is_apart else InnerCompiler
+    options |= {"no_cpython_wrapper": True, "pipeline_class": compiler}
+    return njit(function, **_PLAIN, **options)
 
 
 # splitmix64 (Steele, Lea and Flood, 2014): the state advances by GOLDEN, `mix` makes the output.

@@ -18,7 +18,7 @@ from numba.core.errors import TypingError
 
 import ocrf
 from ocrf import OneClassRF
-from ocrf.kernels import njit
+from ocrf.kernels import inner_kernel, kernel, njit
 
 
 def test_compiled_code_is_kept_where_the_installation_cannot_be_written(tmp_path):
@@ -104,6 +104,32 @@ def test_no_kernel_is_compiled_for_a_constant():
     """An argument that is a constant in the caller would make another copy of the kernel."""
     OneClassRF(n_estimators=2, random_state=0).fit(np.eye(5))
     assert not [name for name, types in compiled_types().items() if "Literal" in str(types)]
+
+
+@pytest.mark.parametrize("is_apart", [False, True])
+def test_an_inner_kernel_is_only_part_of_its_callers(is_apart):
+    """Machine code of its own would take time to compile, and nobody would run it."""
+
+    def value_at(x, i):
+        if i < 0:
+            raise ValueError("negative")
+        return x[i]
+
+    inner = inner_kernel(value_at, is_apart=is_apart)
+    next_inner = inner_kernel(lambda x, i: inner(x, i) + 1.0)
+    outer = kernel(lambda x, i: 2.0 * next_inner(x, i))
+    assert outer(np.arange(3.0), 1) == 4.0
+    with pytest.raises(ValueError, match="negative"):
+        outer(np.arange(3.0), -1)
+    # numba finds machine code by name: that of an apart one is in its caller's library.
+    found = [address_of(part) != 0 for part in (inner, next_inner, outer)]
+    assert found == [is_apart, False, True]
+
+
+def address_of(function):
+    """Return where the machine code of a compiled function begins, 0 if it has none."""
+    (compiled,) = function.overloads.values()
+    return compiled.library.get_pointer_to_function(compiled.fndesc.mangled_name)
 
 
 @pytest.mark.parametrize("is_enabled", [True, False])
