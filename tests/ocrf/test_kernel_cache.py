@@ -55,7 +55,7 @@ def parcel(tmp_path):
     """
     (tmp_path / "ocrf").mkdir()
     (tmp_path / "ocrf" / "__init__.py").write_text("")
-    for name in ("kernels.py", "_kernel_cache.py"):
+    for name in ("kernels.py", "_inner_compiler.py", "_kernel_cache.py"):
         shutil.copy(ROOT / "ocrf" / name, tmp_path / "ocrf")
     package = tmp_path / "parcel"
     (package / "sub").mkdir(parents=True)
