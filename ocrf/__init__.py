@@ -4,7 +4,7 @@ from ._contributions_plot import plot_contributions
 from ._forest import OneClassRF
 from ._persistence import VersionWarning
 from ._plotting import plot_level_sets
-from ._tree import OneClassTree
+from ._trees.tree import OneClassTree
 from ._warming import warm_up
 
 __version__ = "0.1.0"

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, TypeVar, overload
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ._blocks import grow_blocks, join_blocks, scaled_importances
-from ._contributions import Available, feature_contributions, mean_log2_score, refuse_unexplained
-from ._criterion import ADVERSARIES, CRITERIA, MISSING_RULES
-from ._growing import TreeParameters, picks_points
+from ._growing.blocks import grow_blocks, join_blocks, scaled_importances
+from ._growing.criterion import ADVERSARIES, CRITERIA, MISSING_RULES
+from ._growing.ranking import rank_columns
+from ._growing.work_space import TreeParameters, picks_points
 from ._input import (
     expected_size,
     quantile,
@@ -23,8 +23,7 @@ from ._input import (
     resolve_weights,
     validated,
 )
-from ._missing import has_missing
-from ._parallel import n_threads
+from ._inspection import features_of_trees, samples_of_trees, trees
 from ._params import (
     PARAMETER_CONSTRAINTS,
     resolve_gamma,
@@ -35,14 +34,18 @@ from ._params import (
     resolve_max_samples,
 )
 from ._persistence import from_plain, to_plain
-from ._predictor import grown_forest, is_depth
-from ._ranking import rank_columns
-from ._sampling import sample_features, sample_rows
-from ._tree import OneClassTree, unpack_tree
+from ._scoring.contributions import (
+    Available,
+    feature_contributions,
+    mean_log2_score,
+    refuse_unexplained,
+)
+from ._scoring.missing import has_missing
+from ._scoring.predictor import grown_forest, is_depth
+from ._trees.tree import OneClassTree
 from ._warm_start import Earlier, append_trees, grown_with, n_more_trees, refuse_changes
-from ._workspace import read_only
-
-Item = TypeVar("Item")
+from .kernels.arrays import read_only
+from .kernels.threads import n_threads
 
 # What a fit stores beside the public attributes, which end in an underscore.
 _FITTED_PRIVATE = (
@@ -53,31 +56,6 @@ _FITTED_PRIVATE = (
     "_grown_with",
     "_rows",
 )
-
-
-class _PerTree(Sequence[Item]):
-    """A sequence with an item per tree, made each time that it is asked for."""
-
-    def __init__(self, make: Callable[[int], Item], n_trees: int) -> None:
-        self._make = make
-        self._trees = range(n_trees)
-
-    def __len__(self) -> int:
-        return len(self._trees)
-
-    @overload
-    def __getitem__(self, index: int) -> Item: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Item]: ...
-
-    def __getitem__(self, index: int | slice) -> Item | list[Item]:
-        if isinstance(index, slice):
-            return [self._make(t) for t in self._trees[index]]
-        return self._make(self._trees[index])
-
-    def __repr__(self) -> str:
-        return f"<{len(self)} items, one per tree>"
 
 
 def _check_explained(forest: OneClassRF) -> None:
@@ -568,39 +546,17 @@ class OneClassRF(OutlierMixin, BaseEstimator):
     @property
     def estimators_(self) -> Sequence[OneClassTree]:
         """The trees, for inspection."""
-        forest = self._snapshot()
-
-        def tree(t: int) -> OneClassTree:
-            return unpack_tree(
-                forest._grown.trees,
-                t,
-                features=forest._features_of_tree(t),
-                n_features=forest.n_features_in_,
-                gamma=float(forest.gammas_[t]),
-            )
-
-        return _PerTree(tree, len(forest._tree_seeds))
+        return trees(self._snapshot())
 
     @property
     def estimators_features_(self) -> Sequence[np.ndarray]:
         """The columns of each tree, ascending."""
-        forest = self._snapshot()
-        return _PerTree(forest._features_of_tree, len(forest._tree_seeds))
+        return features_of_trees(self._snapshot())
 
     @property
     def estimators_samples_(self) -> Sequence[np.ndarray]:
         """The rows of each tree's sub-sample, ascending."""
-        forest = self._snapshot()
-        return _PerTree(forest._samples_of_tree, len(forest._tree_seeds))
-
-    def _features_of_tree(self, t: int) -> np.ndarray:
-        seed = self._tree_seeds[t]
-        features = sample_features(seed, self.n_features_in_, self.max_features_tree_)
-        return features.astype(np.int64)
-
-    def _samples_of_tree(self, t: int) -> np.ndarray:
-        rows = sample_rows(self._tree_seeds[t], self._n_samples_fit, self.max_samples_)
-        return rows.astype(np.int64) if self._rows is None else self._rows[rows]
+        return samples_of_trees(self._snapshot())
 
 
 def _version() -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from ._refusals import naming_columns
-from ._workspace import read_only
+from .kernels.arrays import read_only
 
 # Sums of weights are counts, which floats hold exactly up to here.
 _LARGEST_SUM = 2.0**53

@@ -10,7 +10,7 @@ from typing import Any
 # Private, but what scikit-learn's own estimators and those of its ecosystem validate with.
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
-from ._criterion import ADVERSARIES, CRITERIA
+from ._growing.criterion import ADVERSARIES, CRITERIA
 
 SCORINGS = ("depth", "published_depth", "density", "typical_cell")
 

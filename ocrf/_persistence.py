@@ -12,8 +12,8 @@ from typing import Any
 
 from sklearn.exceptions import InconsistentVersionWarning
 
-from ._predictor import GrownForest
-from ._tree import Trees
+from ._scoring.predictor import GrownForest
+from ._trees.tree import Trees
 
 _VERSION = "_ocrf_version"
 

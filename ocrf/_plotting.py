@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ._parallel import n_threads
+from .kernels.threads import n_threads
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._hashing import digest
 from ._params import resolve_gamma
-from ._predictor import GrownForest
-from ._tree import Trees, node_sizes
+from ._scoring.predictor import GrownForest
+from ._trees.tree import Trees, node_sizes
+from .kernels.hashing import digest
 
 # Changes of these are named without the values before and after.
 _DATA, _NAMES = "the data or their weights", "the names of the features"

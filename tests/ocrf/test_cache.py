@@ -16,7 +16,7 @@ import sys, warnings
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     import numpy as np
-    from ocrf._sampling import sample_rows
+    from ocrf._growing.sampling import sample_rows
 print(sample_rows(np.uint64(1), 10, 3).tolist())
 print(sum(sample_rows.stats.cache_hits.values()))
 for warning in caught:
@@ -56,9 +56,12 @@ def unwritable(tmp_path):
     site = tmp_path / "site"
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(Path(ocrf.__file__).parent, site / "ocrf", ignore=ignored)
-    site.joinpath("ocrf").chmod(0o555)
+    rooms = [site / "ocrf", *filter(Path.is_dir, site.joinpath("ocrf").iterdir())]
+    for room in rooms:
+        room.chmod(0o555)
     yield site
-    site.joinpath("ocrf").chmod(0o755)
+    for room in rooms:
+        room.chmod(0o755)
 
 
 def sample(site, **environment):

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
 import joblib
 import numpy as np
@@ -27,10 +27,11 @@ def test_compiled_code_is_kept_where_the_installation_cannot_be_written(tmp_path
     shutil.copytree(
         Path(ocrf.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__")
     )
-    (package / "__pycache__").write_text("")
+    for room in (package, *filter(Path.is_dir, package.iterdir())):
+        (room / "__pycache__").write_text("")
     code = (
         "import numpy as np\n"
-        "from ocrf._sampling import sample_rows\n"
+        "from ocrf._growing.sampling import sample_rows\n"
         "sample_rows(np.uint64(1), 10, 3)\n"
         "hits = sum(sample_rows.stats.cache_hits.values())\n"
         "print(sample_rows.__module__, hits)\n"
@@ -52,13 +53,13 @@ def test_compiled_code_is_kept_where_the_installation_cannot_be_written(tmp_path
         ).stdout.strip()
         for _ in range(2)
     ]
-    assert outputs == ["ocrf._sampling 0", "ocrf._sampling 1"]
+    assert outputs == ["ocrf._growing.sampling 0", "ocrf._growing.sampling 1"]
     assert list((tmp_path / "cache").rglob("*.nbi"))
 
 
 def compiled_types():
     """Return the argument types that each kernel has been compiled or loaded for in this process."""
-    modules = [import_module(f"ocrf.{module.name}") for module in iter_modules(ocrf.__path__)]
+    modules = [import_module(found.name) for found in walk_packages(ocrf.__path__, "ocrf.")]
     kernels = {k for module in modules for k in vars(module).values() if isinstance(k, Dispatcher)}
     return {kernel.py_func.__qualname__: set(map(str, kernel.signatures)) for kernel in kernels}
 

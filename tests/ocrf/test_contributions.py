@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from ocrf import OneClassRF, plot_contributions
-from ocrf._predictor import average_path_length
+from ocrf._scoring.predictor import average_path_length
 from tests.ocrf.samples import KINDS, sample
 
 mpl.use("Agg")
@@ -159,9 +159,9 @@ def test_contributions_depend_neither_on_blocks_nor_on_threads(X, monkeypatch):
     expected = forest.feature_contributions(X)
     assert expected.dtype == np.float64
     for bytes_of_rows in (24 * 7, 24 * 100):
-        monkeypatch.setattr("ocrf._predictor._CHUNK_BYTES", bytes_of_rows)
+        monkeypatch.setattr("ocrf._scoring.predictor._CHUNK_BYTES", bytes_of_rows)
         np.testing.assert_array_equal(forest.feature_contributions(X), expected)
-    monkeypatch.setattr("ocrf._predictor._FEWEST_ROWS", 1)
+    monkeypatch.setattr("ocrf._scoring.predictor._FEWEST_ROWS", 1)
     forest.set_params(n_jobs=3)
     np.testing.assert_array_equal(forest.feature_contributions(X), expected)
     np.testing.assert_array_equal(forest.feature_contributions(X[7:8]), expected[7:8])

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ocrf import OneClassRF, _forest, _growing
-from ocrf._workspace import read_only
+from ocrf import OneClassRF, _forest
+from ocrf._growing import work_space
+from ocrf.kernels.arrays import read_only
 from tests.ocrf import twin
 from tests.ocrf.samples import KINDS, sample
 
@@ -110,7 +111,7 @@ def test_sorting_node_by_node_grows_the_same_trees(monkeypatch, kind, adversary,
     X = sample(kind, 700, 9, 2)
     fitted = []
     for node_by_node in (False, True):
-        monkeypatch.setattr(_growing, "sorts_node_by_node", lambda *_, how=node_by_node: how)
+        monkeypatch.setattr(work_space, "sorts_node_by_node", lambda *_, how=node_by_node: how)
         forest = OneClassRF(
             n_estimators=5,
             max_samples=1.0,
@@ -304,7 +305,7 @@ def test_the_weighted_search_finds_the_splits_of_the_fast_one(
     monkeypatch, kind, criterion, node_by_node
 ):
     X = sample(kind, 700, 5, 3)
-    monkeypatch.setattr(_growing, "sorts_node_by_node", lambda *_: node_by_node)
+    monkeypatch.setattr(work_space, "sorts_node_by_node", lambda *_: node_by_node)
     forest = OneClassRF(
         n_estimators=4, criterion=criterion, max_features_node=2, max_depth=None, random_state=0
     )

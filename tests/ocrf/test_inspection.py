@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from ocrf import OneClassRF, _forest
+from ocrf import OneClassRF, _inspection
 
 
 @pytest.mark.parametrize("seed", [0])
@@ -102,9 +102,11 @@ def test_inspection_is_in_plain_types(X):
 def test_per_tree_attributes_are_sequences_that_make_the_item_asked_for(X, monkeypatch):
     forest = OneClassRF(n_estimators=5, random_state=0).fit(X)
     made = []
-    unpack = _forest.unpack_tree
+    unpack = _inspection.unpack_tree
     monkeypatch.setattr(
-        _forest, "unpack_tree", lambda trees, t, **rest: made.append(t) or unpack(trees, t, **rest)
+        _inspection,
+        "unpack_tree",
+        lambda trees, t, **rest: made.append(t) or unpack(trees, t, **rest),
     )
     trees = forest.estimators_
     assert len(trees) == len(forest.estimators_features_) == len(forest.estimators_samples_) == 5

@@ -11,13 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from ocrf import OneClassRF, _blocks, _ranking
-from ocrf._blocks import Block, join_blocks
-from ocrf._criterion import entropy_gain, gini_gain
-from ocrf._partitioner import partition_orders
-from ocrf._ranking import _complete_order, rank_columns
-from ocrf._sampling import next_below, sample_rows
-from ocrf._sorting import (
+from ocrf import OneClassRF
+from ocrf._growing import blocks, ranking
+from ocrf._growing.blocks import Block, join_blocks
+from ocrf._growing.criterion import entropy_gain, gini_gain
+from ocrf._growing.partitioner import partition_orders
+from ocrf._growing.ranking import _complete_order, rank_columns
+from ocrf._growing.sampling import next_below, sample_rows
+from ocrf._growing.sorting import (
     _MANY_ITEMS,
     N_COUNTS,
     PairSpace,
@@ -26,7 +27,7 @@ from ocrf._sorting import (
     sort_items,
     sort_pairs,
 )
-from ocrf._splitter import (
+from ocrf._growing.splitter import (
     _SEARCH_BY_RUNS,
     _TOGETHER,
     _in_lanes,
@@ -35,8 +36,8 @@ from ocrf._splitter import (
     most_runs,
     most_together,
 )
-from ocrf._tree import pack_nodes, room_for_nodes, unpack_nodes
-from ocrf._workspace import read_only, scratch, scratch_together
+from ocrf._trees.tree import pack_nodes, room_for_nodes, unpack_nodes
+from ocrf.kernels.arrays import read_only, scratch, scratch_together
 
 
 @pytest.mark.parametrize("n_bits", [0, 1, 6, 11, 12, 22, 31, 32])
@@ -116,7 +117,7 @@ def test_values_come_from_tables_or_from_rows(monkeypatch, has_missing):
     if has_missing:
         X[::5, ::2] = np.nan
     forest = OneClassRF(n_estimators=5, random_state=0).fit(X)
-    monkeypatch.setattr(_ranking, "_MOST_DISTINCT", 1)
+    monkeypatch.setattr(ranking, "_MOST_DISTINCT", 1)
     without = OneClassRF(n_estimators=5, random_state=0).fit(X)
     for ours, others in zip(forest.estimators_, without.estimators_, strict=True):
         np.testing.assert_array_equal(ours.threshold, others.threshold)
@@ -238,10 +239,10 @@ def test_the_parts_of_a_forest_go_while_they_are_joined(monkeypatch):
         assert [part() for part in held] == [None, None]
 
     parts = [room_for_nodes(3, is_weighted=False) for _ in range(2)]
-    blocks = [Block([part], np.array([3]), np.ones(1), []) for part in parts]
+    grown = [Block([part], np.array([3]), np.ones(1), []) for part in parts]
     del parts
-    monkeypatch.setattr(_blocks, "join_trees", go)
-    join_blocks(blocks, np.zeros(1))
+    monkeypatch.setattr(blocks, "join_trees", go)
+    join_blocks(grown, np.zeros(1))
 
 
 @njit

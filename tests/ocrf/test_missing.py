@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from ocrf import OneClassRF, _growing
-from ocrf._predictor import average_path_length
+from ocrf import OneClassRF
+from ocrf._growing import work_space
+from ocrf._scoring.predictor import average_path_length
 
 SCORINGS = ["depth", "published_depth", "density", "typical_cell"]
 
@@ -119,7 +120,7 @@ def test_the_kind_of_nan_and_of_float_is_irrelevant(holes):
 def test_sorting_node_by_node_and_threads_grow_the_same_trees(monkeypatch, holes, criterion):
     fitted = []
     for node_by_node, n_jobs in ((False, 1), (True, 1), (True, 2)):
-        monkeypatch.setattr(_growing, "sorts_node_by_node", lambda *_, how=node_by_node: how)
+        monkeypatch.setattr(work_space, "sorts_node_by_node", lambda *_, how=node_by_node: how)
         forest = OneClassRF(
             n_estimators=8, criterion=criterion, max_depth=None, n_jobs=n_jobs, random_state=0
         )

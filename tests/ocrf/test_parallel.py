@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from ocrf import OneClassRF, _blocks
-from ocrf._parallel import map_in_threads, n_threads
+from ocrf import OneClassRF
+from ocrf._growing import blocks
+from ocrf.kernels.threads import map_in_threads, n_threads
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -72,7 +73,7 @@ def test_no_threads_are_refused():
 def test_threads_follow_the_affinity_of_the_process():
     code = (
         "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))});"
-        "from ocrf._parallel import n_threads; print(n_threads(-1))"
+        "from ocrf.kernels.threads import n_threads; print(n_threads(-1))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout.strip() == "1", done.stderr
@@ -114,7 +115,7 @@ def test_an_interrupted_fit_grows_no_more_trees(monkeypatch, n_jobs):
         n_estimators=10**6, max_samples=1.0, max_depth=None, n_jobs=n_jobs, random_state=0
     )
     grown = []
-    grow_trees = _blocks.grow_trees
+    grow_trees = blocks.grow_trees
 
     def count(*args):
         if len(grown) == 2:
@@ -122,7 +123,7 @@ def test_an_interrupted_fit_grows_no_more_trees(monkeypatch, n_jobs):
         grown.append(grow_trees(*args))
         return grown[-1]
 
-    monkeypatch.setattr(_blocks, "grow_trees", count)
+    monkeypatch.setattr(blocks, "grow_trees", count)
     # A shell starts its background jobs with SIGINT ignored.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:

@@ -30,7 +30,7 @@ def test_a_pickle_states_its_version_and_holds_no_other_class(forest):
     assert type(state["_grown"]) is type(state["_grown"]["trees"]) is dict
     pickled = pickle.dumps(forest)
     assert b"ocrf._forest" in pickled
-    for module in (b"ocrf._predictor", b"ocrf._tree"):
+    for module in (b"ocrf._scoring.predictor", b"ocrf._trees.tree"):
         assert module not in pickled
 
 

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ocrf import OneClassRF, _predictor
-from ocrf._repeats import find_repeats
+from ocrf import OneClassRF
+from ocrf._scoring import predictor
+from ocrf._scoring.repeats import find_repeats
 
 
 def repeated(n_rows, n_distinct, n_features, seed):
@@ -69,5 +70,5 @@ def test_scores_are_those_of_each_row_alone(monkeypatch, n_jobs, scoring, has_mi
     rows = np.vstack([1.2 * X, -0.0 * X])
     scores = forest.score_samples(rows)
     assert find_repeats(rows, 10) is not None
-    monkeypatch.setattr(_predictor, "find_repeats", lambda rows, n_trees: None)
+    monkeypatch.setattr(predictor, "find_repeats", lambda rows, n_trees: None)
     np.testing.assert_array_equal(scores, forest.score_samples(rows))

@@ -7,7 +7,7 @@ import pytest
 from sklearn.ensemble._iforest import _average_path_length
 
 from ocrf import OneClassRF
-from ocrf._predictor import average_path_length
+from ocrf._scoring.predictor import average_path_length
 
 SCORINGS = ["depth", "published_depth", "density", "typical_cell"]
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, cauchy, poisson
 
 from ocrf import OneClassRF
-from ocrf._criterion import (
+from ocrf._growing.criterion import (
     ENTROPY,
     GINI,
     entropy_gain,

@@ -9,7 +9,7 @@ from sklearn.tree import ExtraTreeRegressor
 from sklearn.tree._tree import NODE_DTYPE, Tree
 
 from ocrf import OneClassRF, OneClassTree
-from ocrf._predictor import average_path_length
+from ocrf._scoring.predictor import average_path_length
 
 
 def float32_data(seed, n=300, d=4):

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from ocrf import OneClassRF, _predictor
-from ocrf._row_block import MOST_SPLITS, block_rows, new_block
-from ocrf._traversal import leaves_of_tree
-from ocrf._tree import pack_nodes
-from ocrf._workspace import read_only
+from ocrf import OneClassRF
+from ocrf._scoring import predictor
+from ocrf._trees.row_block import MOST_SPLITS, block_rows, new_block
+from ocrf._trees.traversal import leaves_of_tree
+from ocrf._trees.tree import pack_nodes
+from ocrf.kernels.arrays import read_only
 
 
 def leaves_of_rows(left, feature, threshold, X):
@@ -149,8 +150,8 @@ def test_tiny_blocks_and_chunks_score_the_same(monkeypatch, scoring, out_of_boun
     ).fit(X)
     expected = forest.score_samples(far)
     # Chunks of five rows: several blocks, whose rows are sorted by leaf, or a single one.
-    monkeypatch.setattr(_predictor, "block_rows", lambda n_features: rows_of_block)
-    monkeypatch.setattr(_predictor, "_CHUNK_BYTES", 8 * 4 * 10)
+    monkeypatch.setattr(predictor, "block_rows", lambda n_features: rows_of_block)
+    monkeypatch.setattr(predictor, "_CHUNK_BYTES", 8 * 4 * 10)
     for n_jobs in (1, 2):
         forest.set_params(n_jobs=n_jobs)
         np.testing.assert_array_equal(forest.score_samples(far), expected)

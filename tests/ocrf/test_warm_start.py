@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from ocrf import OneClassRF
-from ocrf._hashing import digest
+from ocrf.kernels.hashing import digest
 
 
 def assert_same(a, b, X):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .kernels import inner_kernel, kernel
+from ..kernels import inner_kernel, kernel
 
 
 class Box(NamedTuple):

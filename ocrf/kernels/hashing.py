@@ -1,13 +1,26 @@
-"""Hashes that tell data apart where nobody forges them."""
+"""Well-mixed bits, and hashes that tell data apart where nobody forges them."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ._workspace import read_only
-from .kernels import GOLDEN, kernel, mix
+from .arrays import read_only
+from .decorators import kernel
 
+# splitmix64 (Steele, Lea and Flood, 2014): the state advances by GOLDEN, `mix` makes the output.
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MULTIPLIER_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MULTIPLIER_2 = np.uint64(0x94D049BB133111EB)
+_SHIFT_30, _SHIFT_27, _SHIFT_31 = np.uint64(30), np.uint64(27), np.uint64(31)
 _HALF = np.uint64(32)
+
+
+@kernel(inline="always")
+def mix(z: np.uint64) -> np.uint64:
+    """Return 64 well-mixed bits of ``z`` (uint64)."""
+    z = (z ^ (z >> _SHIFT_30)) * _MULTIPLIER_1
+    z = (z ^ (z >> _SHIFT_27)) * _MULTIPLIER_2
+    return z ^ (z >> _SHIFT_31)
 
 
 @kernel(inline="always")

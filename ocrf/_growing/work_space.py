@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._boxes import Box
-from ._features import Features
-from ._points import Points, sorts_node_by_node
-from ._ranking import RankedData
-from ._sorting import N_COUNTS, SortSpace
-from ._splitter import Search, most_runs, most_together
-from ._workspace import scratch, scratch_together
+from ..kernels.arrays import scratch, scratch_together
+from .boxes import Box
+from .features import Features
+from .points import Points, sorts_node_by_node
+from .ranking import RankedData
+from .sorting import N_COUNTS, SortSpace
+from .splitter import Search, most_runs, most_together
 
 # Pending nodes of a depth-first walk that takes the smaller child first: at most log2 of the
 # points.
@@ -56,10 +56,10 @@ class WorkSpace(NamedTuple):
 
     bitmap: np.ndarray  # uint64: a bit per row, or per feature if they are more; zero between uses
     points: Points
-    # uint32, (m,): the points of each node where nodes are sorted one by one (`_partitioner`), or
+    # uint32, (m,): the points of each node where nodes are sorted one by one (`partitioner`), or
     # None where the tree's points are kept in order.
     members: np.ndarray | None
-    # float64, (m,): where points have weights or lack values (`_weighted`), or None.
+    # float64, (m,): where points have weights or lack values (`weighted`), or None.
     weights: np.ndarray | None
     box: Box
     features: Features
@@ -78,7 +78,7 @@ def most_nodes(parameters: TreeParameters) -> int:
 
 
 def picks_points(n_samples: int, parameters: TreeParameters, is_weighted: bool) -> bool:
-    """Tell whether trees may pick their points from the orders of all rows (`_partitioner`).
+    """Tell whether trees may pick their points from the orders of all rows (`partitioner`).
 
     Nodes that are sorted one by one need ranks. Where points have weights, the order of equal ones
     decides how sums are rounded.

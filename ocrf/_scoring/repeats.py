@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._hashing import absorb
-from ._workspace import read_only, scratch_together
-from .kernels import kernel
+from ..kernels import kernel
+from ..kernels.arrays import read_only, scratch_together
+from ..kernels.hashing import absorb
 
 # Fewer rows are scored before their repeats would be found.
 _FEWEST_ROWS = 256

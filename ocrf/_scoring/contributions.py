@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from ._missing import has_missing
-from ._parallel import map_in_threads
-from ._predictor import GrownForest, depth_scale, is_depth, rows_together
-from ._row_block import LOW_32, SHIFT, Block, load_block, new_block
-from ._traversal import add_leaf_values
-from ._tree import node_sizes
-from ._workspace import read_only
-from .kernels import kernel, njit
+from .._trees.row_block import LOW_32, SHIFT, Block, load_block, new_block
+from .._trees.traversal import add_leaf_values
+from .._trees.tree import node_sizes
+from ..kernels import kernel, njit
+from ..kernels.arrays import read_only
+from ..kernels.threads import map_in_threads
+from .missing import has_missing
+from .predictor import GrownForest, depth_scale, is_depth, rows_together
 
 
 def refuse_unexplained(scoring: str, out_of_bounds: str | None) -> None:

@@ -14,10 +14,10 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.utils import check_array
 
-from ._refusals import naming_columns
-from ._row_block import LOW_32, MISSING_RIGHT, SHIFT, block_rows, new_block
-from ._traversal import leaves_of_tree
-from ._workspace import read_only, scratch_together
+from .._refusals import naming_columns
+from ..kernels.arrays import read_only, scratch_together
+from .row_block import LOW_32, MISSING_RIGHT, SHIFT, block_rows, new_block
+from .traversal import leaves_of_tree
 
 
 class Nodes(NamedTuple):

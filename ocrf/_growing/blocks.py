@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._builder import grow_trees
-from ._growing import TreeParameters, WorkSpace, most_nodes, new_work_space
-from ._parallel import map_in_threads
-from ._ranking import RankedData
-from ._tree import Nodes, Trees, join_trees, room_for_nodes
-from ._workspace import compact_copy, scratch
+from .._trees.tree import Nodes, Trees, join_trees, room_for_nodes
+from ..kernels.arrays import compact_copy, scratch
+from ..kernels.threads import map_in_threads
+from .builder import grow_trees
+from .ranking import RankedData
+from .work_space import TreeParameters, WorkSpace, most_nodes, new_work_space
 
 # More blocks than threads balance the load.
 _BLOCKS_PER_THREAD = 4

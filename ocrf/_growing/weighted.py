@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._criterion import BETTER, PROPORTION, split_gain, with_missing
-from ._partitioner import partition_by_marks
-from ._points import count_present
-from ._ranking import RankedData
-from ._sampling import derive, uniform
-from ._splitter import Sorted, midpoint
-from .kernels import inner_kernel
+from ..kernels import inner_kernel
+from .criterion import BETTER, PROPORTION, split_gain, with_missing
+from .partitioner import partition_by_marks
+from .points import count_present
+from .ranking import RankedData
+from .sampling import derive, uniform
+from .splitter import Sorted, midpoint
 
 # Above the streams of a node's children.
 _STREAM_MISSING = np.uint64(2**33)

@@ -4,7 +4,7 @@ In all but small nodes the gains of whole runs of thresholds are bounded first, 
 that might beat the best split are searched. The split found equals that of an exhaustive search.
 
 The gain of a split is a convex function of (a, lambda), the points and the share of the volume that
-go left (`_criterion`), so over a rectangle of such pairs it is largest in a corner. The thresholds
+go left (`criterion`), so over a rectangle of such pairs it is largest in a corner. The thresholds
 between two points of the sorted order span such a rectangle: two evaluations bound a whole run.
 """
 
@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._criterion import ENTROPY, GINI, entropy_gain, gini_gain
-from .kernels import inner_kernel, kernel
+from ..kernels import inner_kernel, kernel
+from .criterion import ENTROPY, GINI, entropy_gain, gini_gain
 
 # Nodes of fewer points are searched without runs.
 _SEARCH_BY_RUNS = 32
@@ -173,7 +173,7 @@ def _add_run(
 ) -> np.intp:
     """Add the thresholds below the points ``first`` ... ``last`` - 1 of a node to those to try.
 
-    No branch depends on the data, as in `_partitioner`: a threshold between equal values is written
+    No branch depends on the data, as in `partitioner`: a threshold between equal values is written
     too, and the next one takes its place.
 
     Parameters

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import digamma
 
-from ._missing import Missing, average_over_leaves, has_missing, how_missing
-from ._parallel import map_in_threads
-from ._repeats import find_repeats
-from ._row_block import block_rows, new_block
-from ._traversal import log_sum_exp_over_trees, outside_box, sum_over_trees
-from ._tree import Trees, node_sizes
-from ._workspace import read_only
+from .._trees.row_block import block_rows, new_block
+from .._trees.traversal import log_sum_exp_over_trees, outside_box, sum_over_trees
+from .._trees.tree import Trees, node_sizes
+from ..kernels.arrays import read_only
+from ..kernels.threads import map_in_threads
+from .missing import Missing, average_over_leaves, has_missing, how_missing
+from .repeats import find_repeats
 
 # Bytes of the rows that are scored together: the limit of what is copied, or allocated per row.
 _CHUNK_BYTES = 16 * 2**20

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._row_block import FEWEST_MARKED, LOW_32, MOST_SPLITS, SHIFT, Block, add_pending
-from .kernels import inner_kernel
+from ..kernels import inner_kernel
+from .row_block import FEWEST_MARKED, LOW_32, MOST_SPLITS, SHIFT, Block, add_pending
 
 # Measured: a node's rows are marked if more than one in so many of their range are its.
 _RANGE_PER_ROW = 3

@@ -24,6 +24,9 @@ import numba
 from numba.core import config
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
+# What other packages' kernels may call.
+_OCRF = Path(__file__).parents[1]
+
 _ADVICE = "set the environment variable NUMBA_CACHE_DIR to a folder that can be written to"
 
 
@@ -70,14 +73,14 @@ class _FilesOfSources(IndexDataCacheFile):
 def sources_digest(package: str) -> str:
     """Return a digest of the sources whose code may be part of a package's kernels.
 
-    Those of the package itself and of this one, whose kernels others call.
+    Those of the package itself and of ocrf, whose kernels others call.
 
     Parameters
     ----------
     package : str
         Its name; that of a module which is in no package adds nothing.
     """
-    folders = [Path(__file__).parent, *map(Path, getattr(sys.modules.get(package), "__path__", ()))]
+    folders = [_OCRF, *map(Path, getattr(sys.modules.get(package), "__path__", ()))]
     digest = hashlib.sha256()
     for folder in folders:
         for path in sorted(folder.rglob("*.py")):

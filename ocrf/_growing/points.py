@@ -1,7 +1,7 @@
 """A tree's points in ascending order of its features.
 
 A tree that searches most of its features in every node keeps its points in the order of all of
-them: `sort_root` sorts them once, and each split partitions the orders (`_partitioner`). Instead of
+them: `sort_root` sorts them once, and each split partitions the orders (`partitioner`). Instead of
 sorting the points by a feature with many distinct values, those of the sub-sample are picked from
 the order of all rows.
 
@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._ranking import RankedData
-from ._sorting import SortSpace, bit_length, key_of, packed, sort_items
-from .kernels import inner_kernel
+from ..kernels import inner_kernel
+from .ranking import RankedData
+from .sorting import SortSpace, bit_length, key_of, packed, sort_items
 
 # Trees with at least so many features per feature searched in a node sort node by node: measured,
 # both ways take the same time there.

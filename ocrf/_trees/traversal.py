@@ -3,7 +3,7 @@
 The rows of a block go down a tree together: a node holds the list of the rows that reach it, and a
 branch-free partition distributes the list to its children. The node's threshold and the column of
 its feature stay in the cache for the whole list, where a row on its own would fetch a node and a
-value at every step. Many rows that lie close together are marked instead (`_marked_rows`). Lists of
+value at every step. Many rows that lie close together are marked instead (`marked_rows`). Lists of
 a few rows are not partitioned: their rows go down one by one. Nor are those of nodes whose children
 are both leaves: each row's total receives the value of one of them.
 """
@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._marked_rows import follow_together, stay_together
-from ._row_block import FEATURE, LOW_32, MISSING_RIGHT, SHIFT, Block, add_pending, load_block
-from .kernels import inner_kernel, kernel, njit
+from ..kernels import inner_kernel, kernel, njit
+from .marked_rows import follow_together, stay_together
+from .row_block import FEATURE, LOW_32, MISSING_RIGHT, SHIFT, Block, add_pending, load_block
 
 # Partitioning a list of fewer rows takes longer than traversing with each of them.
 _SHORTEST_LIST = 8

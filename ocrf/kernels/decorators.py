@@ -1,4 +1,4 @@
-"""What the compiled code of several packages shares: the decorator, and a random generator."""
+"""How the functions of several packages are compiled."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from functools import wraps
 from typing import Any
 
 import numba
-import numpy as np
 from numba.core import config
 
-from ._inner_compiler import ApartCompiler, InnerCompiler
-from ._kernel_cache import cached
+from .cache import cached
+from .inner_compiler import ApartCompiler, InnerCompiler
 
 
 def njit(function: Callable | None = None, **options: Any) -> Any:
@@ -22,7 +21,7 @@ def njit(function: Callable | None = None, **options: Any) -> Any:
     to the module's folder nor to the user's cache folder. Here the code goes to a folder of the
     user's own below the temporary one instead; if that cannot be written either, or somebody else
     could write to it, the function is compiled anew in every process. One warning says which. It is
-    compiled anew, too, when any source changes that may be part of it (`_kernel_cache`).
+    compiled anew, too, when any source changes that may be part of it (`cache`).
 
     Parameters
     ----------
@@ -103,7 +102,7 @@ def inner_kernel(
     It has no entry for Python, so that a call from there ends the process; ``py_func`` is the plain
     function. What unpacks the arguments of such a call, and a place of its own in the cache, take a
     sixth of the time of compiling a forest; machine code of its own takes a fifth
-    (`_inner_compiler`).
+    (`inner_compiler`).
 
     Whether its instructions are copied into the caller's, the compiler chooses by their number.
     What nodes call is given ``forceinline=True``: their arguments are many, since every array is
@@ -122,18 +121,3 @@ def inner_kernel(
     compiler = ApartCompiler if is_apart else InnerCompiler
     options |= {"no_cpython_wrapper": True, "pipeline_class": compiler}
     return njit(function, **_PLAIN, **options)
-
-
-# splitmix64 (Steele, Lea and Flood, 2014): the state advances by GOLDEN, `mix` makes the output.
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_MULTIPLIER_1 = np.uint64(0xBF58476D1CE4E5B9)
-_MULTIPLIER_2 = np.uint64(0x94D049BB133111EB)
-_SHIFT_30, _SHIFT_27, _SHIFT_31 = np.uint64(30), np.uint64(27), np.uint64(31)
-
-
-@kernel(inline="always")
-def mix(z: np.uint64) -> np.uint64:
-    """Return 64 well-mixed bits of ``z`` (uint64)."""
-    z = (z ^ (z >> _SHIFT_30)) * _MULTIPLIER_1
-    z = (z ^ (z >> _SHIFT_27)) * _MULTIPLIER_2
-    return z ^ (z >> _SHIFT_31)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .kernels import inner_kernel, kernel
+from ..kernels import inner_kernel, kernel
 
 # Digits have at most so many bits: the counters fit the first-level cache.
 _WIDEST_DIGIT = 11

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .kernels import inner_kernel
+from ..kernels import inner_kernel
 
-# The second word of a node: the feature above SHIFT, the left child below it (`_tree`).
+# The second word of a node: the feature above SHIFT, the left child below it (`tree`).
 SHIFT = np.uint64(32)
 LOW_32 = np.uint64(0xFFFFFFFF)
 
@@ -23,7 +23,7 @@ _BLOCK_BYTES, _MOST_ROWS = 4 * 1024 * 1024, 16384
 # Reading a tree's nodes pays for at least so many rows, unless these take more memory than this.
 _FEW_ROWS, _MOST_BLOCK_BYTES = 256, 16 * 1024 * 1024
 
-# So many rows are marked (`_marked_rows`), and follow so many splits at most.
+# So many rows are marked (`marked_rows`), and follow so many splits at most.
 FEWEST_MARKED, MOST_SPLITS = 512, 32
 
 # Of the lists that a node's rows become, all but the last one to be taken hold half of the rows at
@@ -37,7 +37,7 @@ class Block(NamedTuple):
     columns: np.ndarray  # float64, (n_features, size): the rows by feature; marks may go beyond
     lists: np.ndarray  # uint16, (2, size): rows by node; a node's children use the other list
     pending: np.ndarray  # intp, (_MOST_PENDING, 4): node, start, end, index of the list
-    # For `_marked_rows`:
+    # For `marked_rows`:
     marks: np.ndarray  # uint8, (2, size, rounded up to 8)
     words: np.ndarray  # uint64: the same memory
     found: np.ndarray  # uint16, (size / 8, rounded up,)

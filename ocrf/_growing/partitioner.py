@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .kernels import inner_kernel, kernel
+from ..kernels import inner_kernel, kernel
 
 # The marks of more points than these are bits; of fewer, bytes take less time.
 _MOST_MARKED = 2**18

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .kernels import kernel
+from ..kernels import kernel
 
 GINI, ENTROPY = 0, 1
 CRITERIA = {"gini": GINI, "entropy": ENTROPY}

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._parallel import map_in_threads
-from ._sorting import N_COUNTS, PairSpace, sort_pairs
-from ._workspace import read_only, scratch, scratch_together
-from .kernels import inner_kernel, kernel
+from ..kernels import inner_kernel, kernel
+from ..kernels.arrays import read_only, scratch, scratch_together
+from ..kernels.threads import map_in_threads
+from .sorting import N_COUNTS, PairSpace, sort_pairs
 
 # Places by which a value may be moved on average to complete an order: that takes about as long as
 # sorting by the lower halves.

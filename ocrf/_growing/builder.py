@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._boxes import enter_box, find_root_box, forget_constants, log_ratio, root_log_volume
-from ._criterion import n_hidden_outliers, proxy_decrease
-from ._features import find_searched, first_drawn
-from ._growing import TreeParameters, WorkSpace
-from ._partitioner import copy_points, partition_orders
-from ._points import sort_root
-from ._ranking import RankedData
-from ._row_block import MISSING_RIGHT, SHIFT
-from ._sampling import STREAM_NODES, derive, draw_features, draw_gamma, draw_samples
-from ._splitter import Sorted, best_split, threshold_above
-from ._tree import Nodes
-from ._weighted import (
+from .._trees.row_block import MISSING_RIGHT, SHIFT
+from .._trees.tree import Nodes
+from ..kernels import inner_kernel, kernel
+from .boxes import enter_box, find_root_box, forget_constants, log_ratio, root_log_volume
+from .criterion import n_hidden_outliers, proxy_decrease
+from .features import find_searched, first_drawn
+from .partitioner import copy_points, partition_orders
+from .points import sort_root
+from .ranking import RankedData
+from .sampling import STREAM_NODES, derive, draw_features, draw_gamma, draw_samples
+from .splitter import Sorted, best_split, threshold_above
+from .weighted import (
     best_weighted_split,
     distribute_marked,
     gather_weights,
     mark_left,
 )
-from .kernels import inner_kernel, kernel
+from .work_space import TreeParameters, WorkSpace
 
 _NODE_LEFT, _NODE_RIGHT = np.uint64(0), np.uint64(1)
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ._points import sort_members
-from ._ranking import RankedData
-from ._sampling import next_below
-from ._weighted import differ_where_present
-from .kernels import inner_kernel, kernel
+from ..kernels import inner_kernel, kernel
+from .points import sort_members
+from .ranking import RankedData
+from .sampling import next_below
+from .weighted import differ_where_present
 
 if TYPE_CHECKING:
-    from ._growing import TreeParameters, WorkSpace
+    from .work_space import TreeParameters, WorkSpace
 
 # The reciprocal of a narrower box's width is infinite: it counts as constant along that feature.
 _NARROWEST = 6e-309

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._row_block import LOW_32, MISSING_RIGHT, SHIFT
-from ._tree import Trees, missing_right, node_sizes
-from ._workspace import read_only
-from .kernels import kernel, njit
+from .._trees.row_block import LOW_32, MISSING_RIGHT, SHIFT
+from .._trees.tree import Trees, missing_right, node_sizes
+from ..kernels import kernel, njit
+from ..kernels.arrays import read_only
 
 _ONE = np.uintp(1)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .kernels import GOLDEN, inner_kernel, kernel, mix, njit
+from ..kernels import GOLDEN, inner_kernel, kernel, mix, njit
 
 _SHIFT_11, _SHIFT_32 = np.uint64(11), np.uint64(32)
 _LOW_32 = np.uint64(0xFFFFFFFF)

@@ -1,0 +1,1 @@
+"""Growing trees: what they draw, how nodes are searched and split."""

@@ -1,0 +1,1 @@
+"""Trees: how their nodes lie in memory, and how rows go down them."""
