@@ -172,8 +172,8 @@ class OneClassRF(OutlierMixin, BaseEstimator):
     values, a feature without any value is never split, and a row without any value has the average
     score of each tree's sub-sample, which is mostly a normal row's.
 
-    A row with one extreme coordinate among many (eight or more) may pass as normal, as with
-    isolation forest: few splits are on that coordinate.
+    A row with one extreme coordinate may pass as normal, since few splits are on that coordinate:
+    with a few features already, where isolation forest finds it more often.
 
     Constant columns are never split, and values there do not change the score by depth. But they
     take the place of others among the columns of a tree, and a tree that draws nothing else tells
@@ -259,7 +259,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             At least two rows of finite numbers, or NaN where a value is missing.
         y : ignored
-            Present for scikit-learn's interface.
+            Present for scikit-learn's interface: a second positional argument has no effect.
         sample_weight : array-like of shape (n_samples,), optional
             How many times each row counts, at least 0: in the criteria, in leaves and in path
             lengths. Without missing values, integer weights grow the trees of repeated rows if

@@ -10,7 +10,7 @@ import numpy as np
 # The weights are private there, but what scikit-learn's own estimators validate with.
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from ._refusals import naming_columns
+from ._refusals import are_dates, naming_columns
 from .kernels.arrays import read_only
 
 # Sums of weights are counts, which floats hold exactly up to here.
@@ -47,8 +47,8 @@ def resolve_weights(
     Raises
     ------
     ValueError
-        If a weight is masked, negative or not finite, if they are not as many as the rows, or if
-        their sum is beyond the integers that floats hold.
+        If a weight is masked, a date, a duration, negative or not finite, if they are not as many
+        as the rows, or if their sum is beyond the integers that floats hold.
     """
     if sample_weight is None:
         return X, None, None
@@ -57,6 +57,8 @@ def resolve_weights(
             "OneClassRF: sample_weight has masked values, which would count as weights; pass "
             "sample_weight.filled(0.0) to leave their rows out."
         )
+    if are_dates(sample_weight):
+        raise ValueError("OneClassRF: sample_weight holds dates or durations; pass numbers.")
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if (weights < 0.0).any():
         row = int(np.argmax(weights < 0.0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,6 +12,8 @@ import numpy as np
 _MOST_NAMES = 20
 
 _DATES = "dates or durations"
+_LARGEST = 2**53
+_LARGE = "integers beyond 2**53, which floats do not tell apart"
 
 
 @contextmanager
@@ -22,7 +24,7 @@ def naming_columns(X: Any) -> Iterator[None]:
     ------
     ValueError
         For dates, durations and masked arrays as well: the mask, and what marks a missing date,
-        would be lost.
+        would be lost. For integers beyond 2**53, of which different ones would become equal.
     """
     rows = X if isinstance(X, (list, tuple)) else [X]
     if any(np.ma.is_masked(row) for row in rows):
@@ -30,7 +32,7 @@ def naming_columns(X: Any) -> Iterator[None]:
             "X is a masked array with masked values, which would count as values. A missing value "
             "is NaN: pass X.astype(float).filled(np.nan)."
         )
-    if _holds_dates(X):
+    if _any_column(X, are_dates, "mMO") or _any_column(X, _are_large_integers, "iu"):
         raise ValueError(_refusal(X))
     try:
         # The check for infinity sums the values: large ones of both signs overflow to a NaN.
@@ -68,10 +70,12 @@ def _sentence(names: list[str], fault: str) -> str:
 
 def _fault(values: Any) -> str | None:
     """Return what a column holds instead of finite numbers, or None."""
-    if _are_dates(values):
+    if are_dates(values):
         return _DATES
     if _kind(values) == "c":
         return "complex numbers"
+    if _are_large_integers(values):
+        return _LARGE
     try:
         numbers = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -92,16 +96,24 @@ def _columns(X: Any) -> Iterator[tuple[str, Any]]:
             yield str(j), array[:, j]
 
 
-def _holds_dates(X: Any) -> bool:
+def _any_column(X: Any, have: Callable[[Any], bool], kinds: str) -> bool:
+    """Tell whether a column whose type is of these kinds has what is asked."""
     if _is_frame(X):
-        kinds = (getattr(dtype, "kind", None) for dtype in X.dtypes)
-        suspect = [j for j, kind in enumerate(kinds) if kind in ("m", "M", "O")]
-        return any(_are_dates(X.iloc[:, j]) for j in suspect)
+        found = [getattr(dtype, "kind", None) for dtype in X.dtypes]
+        return any(have(X.iloc[:, j]) for j, kind in enumerate(found) if kind and kind in kinds)
     array = X if hasattr(X, "dtype") else np.asarray(X)
-    return array.ndim == 2 and _are_dates(array)
+    return array.ndim == 2 and have(array)
 
 
-def _are_dates(values: Any) -> bool:
+def _are_large_integers(values: Any) -> bool:
+    if _kind(values) not in ("i", "u"):
+        return False
+    present = values.dropna() if hasattr(values, "dropna") else values
+    return present.size > 0 and bool(present.max() > _LARGEST or present.min() < -_LARGEST)
+
+
+def are_dates(values: Any) -> bool:
+    """Tell whether values are dates or durations."""
     kind = _kind(values)
     if kind == "O":
         dates = (np.datetime64, np.timedelta64)

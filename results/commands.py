@@ -214,6 +214,7 @@ def forget(options: argparse.Namespace, output: Output) -> None:
 
 def pack(options: argparse.Namespace, output: Output) -> None:
     """Write the (selected) records into one compressed Parquet file."""
+    from results.records.frame import selected
     from results.records.opening import Search, left_out, open_records
     from results.records.pack import pack
 
@@ -226,7 +227,7 @@ def pack(options: argparse.Namespace, output: Output) -> None:
     search = Search(selection(options))
     # The file is replaced only after the search: not if it ends with nothing.
     count = pack(
-        search.select(records, ", ".join(map(str, paths))),
+        selected(records, search, ", ".join(map(str, paths))),
         options.file,
         curves=not options.without_curves,
         paths=not options.without_paths,

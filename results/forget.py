@@ -68,11 +68,7 @@ def forget(
     ]
     output.remarks += search.unmatched() + left_out(store.unreadable)
     if not chosen:
-        raise ValueError(
-            f"no selected record has status {' or '.join(statuses)}"
-            if statuses
-            else "no record is shown under the names asked for by tables and status"
-        )
+        raise ValueError(f"no selected record has status {' or '.join(statuses)}")
     for line in described(chosen):
         output.console.print(line, markup=False, soft_wrap=True)
     if not yes and not _agreed(len(chosen)):

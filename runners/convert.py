@@ -16,7 +16,7 @@ from typing import Any
 
 from datasets.command import carried_out
 from datasets.protocols import protocol_from
-from results.records.pack import PackError, pack, read_packed
+from results.records.pack import PackError, better, pack, read_packed
 from results.records.record import Record, RecordError, read_record
 from results.records.store import RecordStore
 from runners.identity import identity_of, key_of
@@ -105,7 +105,9 @@ def convert_store(folder: Path) -> int:
             raise RecordError(f"{path}: {error}") from error
         if (new := converted(record)).key == record.key:
             continue
-        store.put(new)
+        # It may have been run again since.
+        twin = store.get(new.key)
+        store.put(new if twin is None else better(twin, new))
         path.unlink()
         changed += 1
     return changed

@@ -5,7 +5,7 @@
     {"cells": [{"dataset": ..., "algorithm": ..., "variant": ..., "setting": ..., "protocol": ...,
                 "seed": 0, "keys": [KEY, ...]}, ...]}
 
-with one key per split, in their order. A file that cannot be read is written anew.
+with one key per split, in their order. A file that holds no grid is written anew.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from results.records.asked import grid_file, only_writer
+from results.records.asked import GridError, grid_file, only_writer, read_grid
 from results.records.files import write_atomically
 from results.records.store import RecordStore
 from runners.experiment import Cell
@@ -57,6 +57,6 @@ def describe(cells: Sequence[Cell], store: RecordStore) -> None:
 
 def _read_grid(path: Path) -> list[dict[str, Any]]:
     try:
-        return list(json.loads(path.read_bytes())["cells"])
-    except (FileNotFoundError, ValueError, KeyError):
+        return [cell.model_dump() for cell in read_grid(path)] if path.is_file() else []
+    except GridError:
         return []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import threading
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -68,15 +70,32 @@ def _without_collector(run: Callable) -> Callable:
 
     @wraps(run)
     def rested(*args: Any, **kwargs: Any) -> Any:
-        was_enabled = gc.isenabled()
+        if not gc.isenabled():
+            return run(*args, **kwargs)
+        _stopped_by.add(threading.get_ident())
         gc.disable()
         try:
             return run(*args, **kwargs)
         finally:
-            if was_enabled:
-                gc.enable()
+            gc.enable()
+            _stopped_by.discard(threading.get_ident())
 
     return rested
+
+
+# The threads whose calls let the garbage collector rest.
+_stopped_by: set[int] = set()
+
+
+def _wake_collector() -> None:
+    """Let it work in a process that was forked meanwhile, which has none of the other threads."""
+    if _stopped_by - {threading.get_ident()}:
+        _stopped_by.clear()
+        gc.enable()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_wake_collector)
 
 
 # Without numba's reference counts, which only allocations need: handing an array, or a named tuple
@@ -120,4 +139,7 @@ def inner_kernel(
     """
     compiler = ApartCompiler if is_apart else InnerCompiler
     options |= {"no_cpython_wrapper": True, "pipeline_class": compiler}
+    if is_apart:
+        # Else numba hands down what the first caller to be compiled asks for.
+        options["forceinline"] = False
     return njit(function, **_PLAIN, **options)

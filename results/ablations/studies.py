@@ -124,7 +124,8 @@ class Study:
         parameters = REFERENCE | {k: v for k, v in given.items() if k != "_target_"}
         if set(parameters) != set(REFERENCE):
             return None
-        if any(parameters[k] != v for k, v in REFERENCE.items() if k not in self.values):
+        others = REFERENCE.keys() - self.values.keys()
+        if any(_canonical({k: parameters[k]}) != _canonical({k: REFERENCE[k]}) for k in others):
             return None
         return self.levels.get(_canonical({name: parameters[name] for name in self.values}))
 
@@ -137,13 +138,18 @@ _SHORT: Final = {
 }
 
 
-def _canonical(level: Mapping[str, Any]) -> str:
-    def plain(value: Any) -> Any:
-        if isinstance(value, (list, tuple)):
-            return [plain(item) for item in value]
-        return value if isinstance(value, (str, bool)) or value is None else float(value)
+#: Of these an integer is a number of rows or features, and another number a share: 1 is not 1.0.
+_COUNTS_OR_SHARES: Final = {"max_samples", "max_features_node", "max_features_tree"}
 
-    return json.dumps({name: plain(value) for name, value in level.items()}, sort_keys=True)
+
+def _canonical(level: Mapping[str, Any]) -> str:
+    def plain(name: str, value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return [plain(name, item) for item in value]
+        as_it_is = isinstance(value, (str, bool)) or value is None or name in _COUNTS_OR_SHARES
+        return value if as_it_is else float(value)
+
+    return json.dumps({name: plain(name, value) for name, value in level.items()}, sort_keys=True)
 
 
 _NONE: Final = {"max_features_node": "all", "max_depth": "unbounded", "out_of_bounds": "off"}
@@ -154,6 +160,8 @@ def _text(name: str, value: Any) -> str:
         return _NONE.get(name, "none")
     if isinstance(value, (list, tuple)):
         return " to ".join(_text(name, item) for item in value)
+    if name in _COUNTS_OR_SHARES and isinstance(value, float) and value == 1.0:
+        return "all"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

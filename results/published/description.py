@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Annotated, Any, Literal
 
@@ -135,7 +136,23 @@ def _by_setting(value: Any) -> Any:
     return value if isinstance(value, dict | None) else {"*": value}
 
 
-Algorithms = Annotated[list[Name], BeforeValidator(_listed), Field(min_length=1)]
+# An algorithm as its file has it, or with the parameters that differ from it in brackets.
+_LABEL = re.compile(r"[^()]+(\([^()=,]+=.*\))?", re.DOTALL)
+
+
+def _label(name: str) -> str:
+    """Refuse what no algorithm is called in tables."""
+    if _LABEL.fullmatch(name):
+        return name
+    raise ValueError(
+        f"no algorithm is called {name!r} in tables; write its name, or with parameters "
+        "lof(n_neighbors=5)"
+    )
+
+
+Algorithms = Annotated[
+    list[Annotated[Name, AfterValidator(_label)]], BeforeValidator(_listed), Field(min_length=1)
+]
 
 
 class Description(_Strict):

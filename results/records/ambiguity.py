@@ -32,7 +32,8 @@ _SCOPES = {
 #: What a version is of: its digest, what it is a version of, whose name the remark begins with.
 _VERSIONS = {
     "content": (["dataset", "definition"], "dataset", "file"),
-    "code": (["label", "config_algorithm", "other_targets"], "label", "code"),
+    # Of all algorithms of the same classes, whatever their parameters.
+    "code": (["targets"], "label", "code"),
     "indices": (
         ["dataset", "definition", "protocol", "config_protocol"],
         "protocol",
@@ -44,23 +45,23 @@ _VERSIONS = {
 def drop_superseded(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Keep the experiments on the latest version of each data set and of each algorithm.
 
-    A user's own file or code may change under the same name. Everything run on an earlier version
-    goes, so that no cell, and no comparison, mixes the two.
+    A user's own file or code may change under the same name. Everything run on another version than
+    the experiment that ran last goes, so that no cell, and no comparison, mixes the two.
 
     Parameters
     ----------
     frame : DataFrame
         With ``dataset``, ``config_dataset``, ``content`` (digest of the file, None for a data set
-        that comes from none), ``label``, ``config_algorithm``, ``code`` (digest of the user's own
-        code, None without any), ``other_targets`` (the classes that the other parts of the
-        configuration name), ``protocol``, ``config_protocol``, ``indices`` (digest of the file of
-        row numbers, None without one) and ``started`` (ISO time stamp).
+        that comes from none), ``label``, ``code`` (digest of the user's own code, None without
+        any), ``targets`` (the classes that the configuration names), ``protocol``,
+        ``config_protocol``, ``indices`` (digest of the file of row numbers, None without one),
+        ``started`` (ISO time stamp) and ``is_selected``.
 
     Returns
     -------
     frame : DataFrame
     remarks : list of str
-        How many experiments went.
+        How many selected experiments went.
     """
     remarks: list[str] = []
     # Another address of a file, or another description, makes no other data set.
@@ -73,8 +74,11 @@ def drop_superseded(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         latest = in_time.groupby(same, sort=False)[version].transform("last")
         old = filled[version] != latest.reindex(frame.index)
         remarks += [
-            f"{whose}: left out {count} experiments on an earlier version of the {noun}"
-            for whose, count in frame.loc[old, name].value_counts(sort=False).items()
+            f"{whose}: left out {count} experiments on another version of the {noun} than that of "
+            "the latest run"
+            for whose, count in frame.loc[old & frame["is_selected"], name]
+            .value_counts(sort=False)
+            .items()
         ]
         frame = frame[~old].reset_index(drop=True)
     return frame.drop(columns="definition"), remarks

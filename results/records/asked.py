@@ -22,18 +22,20 @@ class GridError(ValueError):
     """A file ``grid.json`` does not hold a grid; the message says why."""
 
 
-class _Cell(BaseModel):
+class AskedCell(BaseModel):
+    """A cell as the file has it, with a key per split."""
+
     dataset: Name
     algorithm: Name
     variant: Text
     setting: Name
     protocol: Name
     seed: Count
-    keys: list[Annotated[str, Field(pattern=r"^[0-9a-f]{16,128}$")]]
+    keys: list[Annotated[str, Field(pattern=r"^[0-9a-f]{16,128}$")]] = Field(min_length=1)
 
 
 class _Grid(BaseModel):
-    cells: list[_Cell]
+    cells: list[AskedCell]
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ def asked_for(paths: Iterable[Path], selection: Selection) -> list[Asked]:
         if path.suffix == ".parquet" or not grid_file(path).is_file():
             continue
         store = RecordStore(path)
-        for cell in _read(grid_file(path)):
+        for cell in read_grid(grid_file(path)):
             label = f"{cell.algorithm}({cell.variant})" if cell.variant else cell.algorithm
             names = {
                 "protocol": (cell.protocol,),
@@ -137,13 +139,20 @@ def no_longer_ask(records: Path, keys: set[str]) -> None:
         store = RecordStore(records)
         kept: list[dict[str, Any]] = [
             cell.model_dump()
-            for cell in _read(file)
+            for cell in read_grid(file)
             if not keys.intersection(cell.keys) or store.locate(cell.keys)
         ]
         write_atomically(file, json.dumps({"cells": kept}, indent=1).encode())
 
 
-def _read(file: Path) -> list[_Cell]:
+def read_grid(file: Path) -> list[AskedCell]:
+    """Return the cells of a grid.
+
+    Raises
+    ------
+    GridError
+        If the file does not hold a grid.
+    """
     try:
         return _Grid.model_validate_json(file.read_bytes()).cells
     except ValidationError as error:

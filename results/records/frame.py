@@ -17,6 +17,7 @@ from results.records.mixtures import mixed_options, mixed_versions, partly_measu
 from results.records.opening import (
     Search,
     Selection,
+    SelectionError,
     left_out,
     matches,
     names_of_algorithm,
@@ -82,14 +83,21 @@ def from_records(
 ) -> Experiments:
     """Tabulate the selected records; see :func:`load_experiments`."""
     search = Search(selection or Selection())
-    rows = [_row(record) for record in search.select(records, origin)]
+    rows = [
+        _row(record) | {"is_selected": is_selected}
+        for record, is_selected in search.judge(records, origin)
+    ]
     # One order whatever the store's: sums of floats, and so the last digits, depend on it.
     frame = pd.DataFrame(rows).sort_values([*COORDINATES, "started", "key"], ignore_index=True)
     own_names = {
         key: names_of_algorithm(algorithm, variant)[1]
         for key, algorithm, variant in frame[["key", "algorithm", "variant"]].to_numpy()
     }
+    # Of all records: what supersedes a selected one need not be selected itself.
     frame, remarks = drop_superseded(frame)
+    frame = frame[frame.pop("is_selected")].reset_index(drop=True)
+    if frame.empty:
+        raise SelectionError(f"nothing is left of what was selected; {'; '.join(remarks)}")
     frame, told = tell_apart(frame, COORDINATES, SECTIONS, as_filed)
     remarks += told
     remarks += mixed_options(frame) + mixed_versions(frame)
@@ -115,7 +123,7 @@ def selected(records: Iterable[Record], search: Search, origin: str) -> Iterator
     """Yield the selected records, as they are, by the protocols and data sets that tables show.
 
     ``paper`` leaves out what is told apart from it, ``paper(cap.drawn=once)``, and the reverse.
-    Those on an earlier version of a file or of code, which tables leave out, bear the plain name.
+    Those on another version of a file or of code, which tables leave out, bear the plain name.
 
     Parameters
     ----------
@@ -123,6 +131,11 @@ def selected(records: Iterable[Record], search: Search, origin: str) -> Iterator
         Can be iterated over several times.
     search : Search
     origin : str
+
+    Raises
+    ------
+    SelectionError
+        At the end, if there was none.
     """
     asked = {name: search.selection.asked()[name] for name in ("protocol", "dataset")}
     asked = {name: patterns for name, patterns in asked.items() if patterns}
@@ -130,10 +143,14 @@ def selected(records: Iterable[Record], search: Search, origin: str) -> Iterator
     if asked:
         frame = from_records(records, origin=origin).frame
         shown = frame.set_index("key")[list(asked)].to_dict("index")
+    is_empty = True
     for record in search.select(records, origin):
         names = shown.get(record.key) or {name: getattr(record, name) for name in asked}
         if all(any(matches(names[name], p) for p in patterns) for name, patterns in asked.items()):
+            is_empty = False
             yield record
+    if is_empty:
+        raise SelectionError("no record is shown under the names asked for by tables and status")
 
 
 _as_text = json.JSONEncoder(sort_keys=True, default=str).encode
@@ -168,8 +185,8 @@ def _row(record: Record) -> dict[str, Any]:
         "content": record.provenance.get("content"),
         "code": record.provenance.get("code"),
         "indices": record.provenance.get("indices"),
-        "other_targets": " ".join(
-            sorted(target for name in SECTIONS[1:] for target in targets(config.get(name)))
+        "targets": " ".join(
+            sorted(target for name in SECTIONS for target in targets(config.get(name)))
         ),
         "started": str(record.provenance.get("started", "")),
         "versions": _as_text(record.provenance.get("versions") or {}),

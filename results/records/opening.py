@@ -209,14 +209,19 @@ class Search:
         SelectionError
             At the end, if none was selected.
         """
+        return (record for record, is_selected in self.judge(records, origin) if is_selected)
+
+    def judge(self, records: Iterable[Record], origin: str) -> Iterator[tuple[Record, bool]]:
+        """Yield each record, and whether it is selected; raise what `select` raises."""
         for record in records:
             names = names_of(record)
             for what, values in names.items():
                 self._seen[what].add(values[0])
-            if self.selection.takes(record):
+            is_selected = self.selection.takes(record)
+            if is_selected:
                 for what, values in names.items():
                     self._found[what].update(values)
-                yield record
+            yield record, is_selected
         if not any(self._seen.values()):
             raise no_records(origin)
         if not any(self._found.values()):

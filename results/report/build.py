@@ -164,7 +164,7 @@ def _protocol_options(frame: pd.DataFrame) -> list[tuple[str, str]]:
 
 def _table1(cells: pd.DataFrame) -> HtmlTable:
     rows = datasets.build_rows(cells)
-    return from_rows(datasets.CAPTION, datasets.COLUMNS, rows, datasets.notes(rows))
+    return from_rows(datasets.caption(rows), datasets.COLUMNS, rows, datasets.notes(rows))
 
 
 def _comparisons(comparison: pd.DataFrame) -> list[HtmlTable]:

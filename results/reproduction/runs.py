@@ -166,11 +166,16 @@ def _first_change(config: Any, file: Path, neutral: Collection[str], told: str) 
     for key in (*expected, *further):
         value, wanted = actual.get(key), expected.get(key)
         # What is interpolated has no value yet.
-        if value == wanted or (isinstance(wanted, str) and "${" in wanted):
+        if _is_same(value, wanted) or (isinstance(wanted, str) and "${" in wanted):
             continue
         if not any(f"{key}.".startswith(name) or name.startswith(f"{key}.") for name in named):
             return f"{_said(key, actual)}, and {file.name} has {_said(key, expected)}"
     return ""
+
+
+def _is_same(value: Any, other: Any) -> bool:
+    """Tell whether two values mean the same: of features, 1 is one and 1.0 is all of them."""
+    return json.dumps(value, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def _said(key: str, options: Mapping[str, Any]) -> str:

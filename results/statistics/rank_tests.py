@@ -254,6 +254,9 @@ def bootstrap_intervals(
 ) -> pd.DataFrame:
     """Percentile intervals by resampling data sets, the same ones for all algorithms.
 
+    Resampling so few data sets that Wilcoxon's test cannot reach 1 - `level` gives their own values
+    back: then there are no intervals.
+
     Parameters
     ----------
     block : DataFrame
@@ -263,7 +266,8 @@ def bootstrap_intervals(
     -------
     DataFrame
         Per algorithm: ``mean``, ``low``, ``high``, and the mean difference to the first algorithm
-        with its interval (``difference``, ``difference_low``, ``difference_high``).
+        with its interval (``difference``, ``difference_low``, ``difference_high``); NaN where
+        there are no intervals.
     """
     data = block.to_numpy()
     rng = np.random.default_rng(seed)
@@ -274,6 +278,8 @@ def bootstrap_intervals(
     low, high = np.quantile(means, tails, axis=0)
     gap_low, gap_high = np.quantile(gaps, tails, axis=0)
     mean = data.mean(axis=0)
+    if 2.0 ** (1 - len(data)) > 1 - level:
+        low = high = gap_low = gap_high = np.full(len(mean), np.nan)
     return pd.DataFrame(
         {
             "mean": mean,

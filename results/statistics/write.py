@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -202,6 +203,8 @@ def square_rows(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
 
 
 def _interval(low: float, high: float) -> str:
+    if math.isnan(low):
+        return "--"
     return f"[{format_number(low, 3)}, {format_number(high, 3)}]"
 
 

@@ -182,7 +182,10 @@ def replaced_data(folder: Path) -> Findings:
     findings.check("exit", finished.status, 0)
     findings.check("kept", finished.number("recorded before,"), 0)
     tables = sandbox.results("tables")
-    said = "left out 2 experiments on an earlier version of the file" in tables.output
+    said = (
+        "left out 2 experiments on another version of the file than that of the latest run"
+        in tables.output
+    )
     findings.require(said, "left out of tables", f"not said: {tables.output}")
     findings.check("processes left", sandbox.left_behind(), 0)
     return findings

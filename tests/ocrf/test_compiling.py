@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+import warnings
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -125,6 +127,42 @@ def test_an_inner_kernel_is_only_part_of_its_callers(is_apart):
     # numba finds machine code by name: that of an apart one is in its caller's library.
     found = [address_of(part) != 0 for part in (inner, next_inner, outer)]
     assert found == [is_apart, False, True]
+
+
+def test_an_apart_kernel_stays_apart_where_a_copied_one_calls_it():
+    """The compiler hands `forceinline` down to what is compiled on the way."""
+    apart = inner_kernel(lambda x: x[0], is_apart=True)
+    copied = inner_kernel(lambda x: 2.0 * apart(x), forceinline=True)
+    outer = kernel(lambda x: 1.0 + copied(x) + apart(x))
+    assert outer(np.full(1, 3.0)) == 10.0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_the_garbage_collector_works_in_a_child_forked_while_a_thread_compiles():
+    compiling, forked = threading.Event(), threading.Event()
+
+    class Listener(event.Listener):
+        def on_start(self, _):
+            compiling.set()
+            forked.wait(60)
+
+        def on_end(self, _):
+            pass
+
+    with event.install_listener("numba:compile", Listener()):
+        thread = threading.Thread(target=njit(lambda x: x + 1), args=(1,))
+        thread.start()
+        assert compiling.wait(60)
+        assert not gc.isenabled()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 on: of threads
+            child = os.fork()
+        if child == 0:
+            os._exit(0 if gc.isenabled() else 1)
+        forked.set()
+        thread.join()
+    assert os.waitpid(child, 0)[1] == 0
+    assert gc.isenabled()
 
 
 def address_of(function):

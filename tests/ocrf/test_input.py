@@ -134,6 +134,13 @@ DAYS = np.array([["2020-01-01", "NaT"], ["2020-02-01", "2020-03-01"]], dtype="M8
     ("data", "message"),
     [
         (DAYS, "Columns 0, 1 of X hold dates or durations"),
+        (2**60 + np.arange(6).reshape(3, 2), "Columns 0, 1 of X hold integers beyond 2..53"),
+        (np.array([[1, 2**63], [2, 3]], np.uint64), "Column 1 of X holds integers beyond"),
+        ([[-(2**60), 0], [1, 2]], "Column 0 of X holds integers beyond"),
+        (
+            pd.DataFrame({"id": pd.array([2**60, None], "Int64"), "b": [1, 2]}),
+            "Column 'id' of X holds integers beyond",
+        ),
         (DAYS - DAYS[:, :1], "Columns 0, 1 of X hold dates or durations"),
         ([list(row) for row in DAYS], "Columns 0, 1 of X hold dates"),
         (

@@ -103,6 +103,7 @@ def test_nodes_sum_the_weights_of_their_points(X):
         ([1e16, 1.0, 1.0], "sample_weight sums to 1e.16"),
         ([0.0, 0.0, 0.0], "non-zero|every sample_weight is 0"),
         (np.ma.masked_greater([1.0, 1.0, 9.0], 5.0), "sample_weight has masked values"),
+        (np.full(3, np.timedelta64(3, "s")), "sample_weight holds dates or durations"),
     ],
 )
 def test_bad_weights_are_named(weights, message):

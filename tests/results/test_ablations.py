@@ -99,6 +99,22 @@ def test_only_experiments_that_vary_nothing_else_belong_to_a_study():
     assert sorted(chosen["level"]) == ["0.1", "0.1 to 10", "1", "1"]
 
 
+def test_one_feature_is_not_all_features():
+    """To Python 1 equals 1.0; as numbers of features or rows they are a count and a share."""
+    study = BY_NAME["features"]
+    records = [
+        experiment(**{name: value}, split=split)
+        for name in ("max_features_tree", "max_features_node")
+        for split, value in enumerate((1, 1.0))
+    ]
+    chosen = study.select(from_records(records).frame)
+    assert sorted(chosen["level"]) == ["node 1, tree auto", "node 5, tree all"]
+    alone = BY_NAME["subsample"].select(from_records([experiment(max_samples=1)]).frame)
+    assert alone.empty
+    # Of other parameters they are one value.
+    assert len(study.select(from_records([experiment(gamma=1)]).frame)) == 1
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 def test_paired_differences_see_through_shared_noise(seed):
     found = effects(from_records(gammas(seed)).frame, BY_NAME["gamma"])

@@ -129,7 +129,9 @@ def test_a_user_s_file_that_changed_leaves_nothing_of_its_earlier_version(first)
     assert set(own["label"]) == {"iforest"}
     assert own["roc_auc"].tolist() == [0.9] * 5
     assert len(experiments.frame) == 6
-    assert experiments.remarks == ["own: left out 10 experiments on an earlier version of the file"]
+    assert experiments.remarks == [
+        "own: left out 10 experiments on another version of the file than that of the latest run"
+    ]
 
 
 def test_a_file_at_an_address_that_changed_leaves_nothing_of_its_earlier_version():
@@ -146,7 +148,9 @@ def test_a_file_at_an_address_that_changed_leaves_nothing_of_its_earlier_version
 
     experiments = from_records([record("a", "lof", "2026-01"), record("b", "iforest", "2026-06")])
     assert set(experiments.frame["label"]) == {"iforest"}
-    assert experiments.remarks == ["own: left out 1 experiments on an earlier version of the file"]
+    assert experiments.remarks == [
+        "own: left out 1 experiments on another version of the file than that of the latest run"
+    ]
 
 
 def test_a_file_of_splits_that_changed_leaves_nothing_of_its_earlier_version():
@@ -171,7 +175,7 @@ def test_a_file_of_splits_that_changed_leaves_nothing_of_its_earlier_version():
     experiments = from_records([*new, *old, cut(None, "2025", 0, "paper")])
     assert sorted(experiments.frame["indices"].fillna("")) == ["", "b" * 64, "b" * 64]
     assert experiments.remarks == [
-        "cut: left out 4 experiments on an earlier version of the file of splits"
+        "cut: left out 4 experiments on another version of the file of splits than that of the latest run"
     ]
 
 
@@ -201,8 +205,47 @@ def test_code_that_changed_leaves_nothing_of_its_earlier_version():
     assert mine["roc_auc"].tolist() == [0.1] * 4
     assert len(experiments.frame) == 5
     assert experiments.remarks == [
-        "mine: left out 10 experiments on an earlier version of the code"
+        "mine: left out 10 experiments on another version of the code than that of the latest run"
     ]
+
+
+def test_what_supersedes_a_selected_experiment_need_not_be_selected():
+    config = {"dataset": {"name": "own", "data": {"path": "own.csv"}}}
+    of = {}
+    for content, started, algorithm in (
+        ("a", "2026-01", "lof"),
+        ("a", "2026-01", "iforest"),
+        ("b", "2026-06", "lof"),
+    ):
+        of[content, algorithm] = make_record(
+            "own",
+            algorithm,
+            key=key_of(content, algorithm),
+            config=config,
+            provenance={"started": started, "content": content * 64},
+        )
+    everything = from_records(of.values())
+    assert set(everything.frame["label"]) == {"lof"}
+    with pytest.raises(SelectionError, match="own: left out 1 experiments on another version"):
+        from_records(of.values(), Selection(algorithms=("iforest",)))
+    chosen = from_records(of.values(), Selection(algorithms=("lof",)))
+    assert chosen.frame["content"].tolist() == ["b" * 64]
+    assert len(chosen.remarks) == 1
+
+
+def test_code_that_changed_leaves_no_variant_of_its_earlier_version():
+    def variant(power, code, started):
+        config = {"algorithm": {"_target_": "mine.Mine", "power": power}}
+        return make_record(
+            algorithm="mine",
+            variant=f"power={power}",
+            key=key_of(power, code),
+            config=config,
+            provenance={"started": started, "code": code * 64},
+        )
+
+    records = [variant(1, "a", "2026-01"), variant(2, "a", "2026-01"), variant(1, "b", "2026-06")]
+    assert from_records(records).frame["label"].tolist() == ["mine(power=1)"]
 
 
 def test_code_of_a_splitter_is_no_version_of_the_algorithm():

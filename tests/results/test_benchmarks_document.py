@@ -206,13 +206,13 @@ def test_the_size_of_the_sub_samples_works_in_opposite_directions(varied, levels
     assert (survivors["difference"] < 0).all()
     assert says("trees grown on all training rows do worse by both metrics, on half of them by ROC")
     roc, ap = "roc_auc", "average_precision"
-    outlier = {("adbench", "subsample", *own) for own in (("1", roc), ("1", ap), ("0.5", roc))}
+    outlier = {("adbench", "subsample", *own) for own in (("all", roc), ("all", ap), ("0.5", roc))}
     assert says("trees on 64 rows or fewer do worse by average precision")
     novelty = {("dte2024_semi", "subsample", level, ap) for level in ("32", "64")}
     assert set(survivors.index) == outlier | novelty
     assert says("The gain of a small gamma is as large on average, but less even")
     gain = levels.loc["adbench", "gamma", "0.01", ap]
-    loss = levels.loc["adbench", "subsample", "1", ap]
+    loss = levels.loc["adbench", "subsample", "all", ap]
     assert gain["difference"] >= -loss["difference"]
     of_gain, of_loss = (row["wins_ties_losses"].split("/") for row in (gain, loss))
     assert int(of_gain[0]) < int(of_loss[2])
@@ -221,17 +221,17 @@ def test_the_size_of_the_sub_samples_works_in_opposite_directions(varied, levels
     own = told.loc["adbench"]
     assert says("trees on half of the rows or on all of them lose by both metrics and take longer")
     assert says("no fixed size from 32 to 256 rows is told apart from it")
-    assert set(own.index) == {(n, m) for n in ("0.5", "1") for m in JUDGED_BY}
+    assert set(own.index) == {(n, m) for n in ("0.5", "all") for m in JUDGED_BY}
     assert (own["difference"] < 0).all()
     seconds = varied["subsample", "adbench"].seconds
-    assert 1.5 < seconds["0.5"] < seconds["1"]
+    assert 1.5 < seconds["0.5"] < seconds["all"]
     own = told.loc["dte2024_semi"]
     assert says("128 rows or fewer lose by both metrics")
     losses = own.index[own["difference"] < 0]
     assert set(losses) == {(n, m) for n in ("32", "64", "128") for m in JUDGED_BY}
     assert says("half of the rows gain by both, all rows by average precision")
     gains = own.index[own["difference"] > 0]
-    assert set(gains) == {*(("0.5", m) for m in JUDGED_BY), ("1", "average_precision")}
+    assert set(gains) == {*(("0.5", m) for m in JUDGED_BY), ("all", "average_precision")}
     assert says("not that for all levels of all parameters. So `max_samples=0.5` is worth a try")
     assert (own.loc[gains, "p_all"] > 0.05).all()
 

@@ -7,6 +7,7 @@ import pytest
 
 from results.cli import main
 from results.records.asked import no_longer_ask, only_writer
+from results.records.opening import PackedFile
 from results.records.store import RecordStore
 from tests.results.support import key_of, make_record, write_fast
 
@@ -120,6 +121,22 @@ def test_protocols_are_forgotten_by_the_names_that_tables_show(tmp_path, capsys,
     kept = {r.config["protocol"]["cap"]["ratio"] for r in RecordStore(tmp_path / "records")}
     assert kept == ({left} if left else set())
     assert f"removed { ({0.2: 3, 0.1: 2, None: 5}[left]) } records" in out
+
+
+@pytest.mark.parametrize(("name", "ratio"), [("paper", 0.1), ("paper(cap.ratio=0.2)", 0.2)])
+def test_protocols_are_packed_by_the_names_that_tables_show(tmp_path, capsys, name, ratio):
+    for of, n in ((0.1, 3), (0.2, 2)):
+        config = {"protocol": {"name": "paper", "cap": {"ratio": of}}}
+        made = [make_record("pima", "lof", split=split, config=config) for split in range(n)]
+        write_fast(tmp_path / "records", made)
+    file = tmp_path / "some.parquet"
+    run(capsys, "pack", file, "--output", tmp_path, "--protocol", name)
+    assert {r.config["protocol"]["cap"]["ratio"] for r in PackedFile(file)} == {ratio}
+    before = file.read_bytes()
+    status, _, err = run(capsys, "pack", file, "--output", tmp_path, "--protocol", "paper(cap=1)")
+    assert status == 2
+    assert "no record is shown under the names asked for" in err
+    assert file.read_bytes() == before
 
 
 def test_forget_shows_and_removes_what_is_selected(folder, capsys):

@@ -86,6 +86,8 @@ def test_a_wide_table_of_one_metric_needs_no_column_for_it(tmp_path):
             "settings: 'semi' and 'unsup' are both 'novelty, clean'",
         ),
         ({"algorithms": {"IF": []}}, "algorithms.IF: .*at least 1"),
+        ({"algorithms": {"IF": "iforest()"}}, r"no algorithm is called 'iforest\(\)' in tables"),
+        ({"algorithms": {"IF": ["iforest(64)"]}}, r"no algorithm is called 'iforest\(64\)'"),
         (
             {"algorithms": {"IF": {"unsup": "iforest"}}},
             r"algorithms.IF: there is no setting 'unsup'; there are: \*, semi",

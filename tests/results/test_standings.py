@@ -283,6 +283,10 @@ def made(
             {"parameters": {"params": {"n": 7, "steps": [["a", {"k": 1}]]}}},
             "algorithm knn5 have params.n=7, and knn5.yaml has params.n=5",
         ),
+        (  # of features, 5 is a number and 5.0 would be a share
+            {"parameters": {"params": {"n": 5.0, "steps": [["a", {"k": 1}]]}}},
+            "algorithm knn5 have params.n=5.0, and knn5.yaml has params.n=5",
+        ),
         (
             {"variant": "params.n=7", "parameters": {"params": {"n": 7}}},
             r"algorithm knn5\(params.n=7\) have no params.steps, and",

@@ -19,6 +19,7 @@ from results.statistics.rank_tests import (
     critical_difference,
     holm,
     matrix,
+    signed_rank_p,
     wilcoxon_holm,
     win_tie_loss,
 )
@@ -159,6 +160,17 @@ def test_bootstrap_of_a_constant_is_a_point_and_of_paired_data_is_narrower():
     assert intervals.loc["b", "difference_low"] == pytest.approx(0.1)
     assert intervals.loc["b", "difference_high"] == pytest.approx(0.1)
     assert intervals.loc["a", "high"] - intervals.loc["a", "low"] > 0.05
+
+
+@pytest.mark.parametrize(("n", "has_intervals"), [(2, False), (5, False), (6, True)])
+def test_so_few_data_sets_have_no_interval(n, has_intervals):
+    """Of two data sets it would be the two values; Wilcoxon's test cannot reach .05 below six."""
+    block = pd.DataFrame({"a": np.linspace(0.5, 0.9, n), "b": np.linspace(0.6, 0.8, n)})
+    intervals = bootstrap_intervals(block)
+    assert intervals[["mean", "difference"]].notna().all(axis=None)
+    ends = intervals[["low", "high", "difference_low", "difference_high"]]
+    assert (ends.notna() == has_intervals).all(axis=None)
+    assert (signed_rank_p(np.ones(n)) < 0.05) == has_intervals
 
 
 @pytest.mark.parametrize("seed", range(2))

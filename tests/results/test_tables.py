@@ -245,6 +245,13 @@ def test_terminal_tables_are_split_rather_than_cut(paper_records, width):
     assert max(map(len, text.splitlines())) <= width
 
 
+def test_table1_of_other_data_sets_speaks_of_no_paper():
+    rows = table1.build_rows(make_cells(from_records([make_record("mine", "lof")]).frame))
+    for text in (table1.to_markdown(rows), table1.to_latex(rows)):
+        assert "published" not in text
+        assert "paper" not in text
+
+
 def test_table1_shows_published_numbers_beside_the_counts():
     counts = {
         "n_train": 300,

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.ensemble import IsolationForest
+from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -131,6 +132,7 @@ def failed(make):
     [
         lambda random_state: Good(random_state),
         lambda random_state: IsolationForest(n_estimators=20, random_state=random_state),
+        lambda random_state: GaussianMixture(random_state=random_state),
         lambda random_state: faults.Healthy(),
         lambda random_state: faults.WantsLabels(),
         lambda random_state: pipeline(

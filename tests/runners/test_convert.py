@@ -1,6 +1,7 @@
 """Records of earlier versions get today's words and today's keys, and keep everything else."""
 
 import copy
+from dataclasses import replace
 
 import pytest
 
@@ -77,6 +78,17 @@ def test_packs_and_folders_are_converted_in_place(composed, tmp_path, capsys):
     assert from_pack == from_store == converted(old)
     assert isinstance(cell, Cell)
     assert len(list(store.path.rglob("*.json"))) == 1
+
+
+@pytest.mark.parametrize("is_old_a_failure", [True, False])
+def test_a_result_that_was_run_again_since_is_kept(composed, tmp_path, is_old_a_failure):
+    failed, _ = old_record(composed)
+    ok = replace(failed, status="ok", reason="", metrics={"roc_auc": 0.9})
+    store = RecordStore(tmp_path / "records")
+    store.put(failed if is_old_a_failure else ok)
+    store.put(converted(ok if is_old_a_failure else failed))
+    assert main([str(store.path)]) == 0
+    assert list(RecordStore(store.path)) == [converted(ok)]
 
 
 def test_a_file_that_is_no_pack_is_named(tmp_path, capsys):

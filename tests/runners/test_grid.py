@@ -188,6 +188,18 @@ def test_the_grid_is_described_for_the_status_command(make_cell):
     assert cells[1]["dataset"] == "table"
 
 
+@pytest.mark.parametrize(
+    "text", ["[]", "{", '{"cells": null}', '{"cells": [1]}', '{"cells": [{}]}']
+)
+def test_a_file_that_holds_no_grid_is_written_anew(make_cell, text):
+    cell = make_cell(n_splits=1)
+    path = store_of(cell).path.parent / "grid.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    run_grid([cell])
+    assert [found["keys"] for found in json.loads(path.read_text())["cells"]] == [list(cell.keys)]
+
+
 def test_a_log_is_kept_beside_the_records(make_cell):
     cell = make_cell("Raises", n_splits=1)
     run_grid([cell])
