@@ -57,7 +57,12 @@ def read_rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
     for line, row in rows:
         # The reader files surplus fields under "", and None under the names of missing ones.
         if "" in row or None in row.values():
-            raise ValueError(f"{path}, line {line}: the columns must be {', '.join(header)}")
+            n_fields = sum(bool(name) and value is not None for name, value in row.items())
+            n_fields += len(row.get("") or ())
+            raise ValueError(
+                f"{path}, line {line}: {n_fields} fields, and the header has {len(header)}: "
+                f"{', '.join(header)}"
+            )
     return header, rows
 
 
@@ -127,7 +132,9 @@ def _fields(
     if description.form == "wide" and len(quantities) > 1:
         keys.append("metric")
     if missing := [name for name in keys if name not in header]:
-        raise ValueError(f"{path}, line 1: there is no column {missing[0]!r}")
+        separator = next((mark for mark in ";\t" if len(header) == 1 and mark in header[0]), "")
+        advice = f"; its fields are separated by {separator!r}: write commas" if separator else ""
+        raise ValueError(f"{path}, line 1: there is no column {missing[0]!r}{advice}")
     if description.form == "long":
         known = [*keys, "setting"]
         if unknown := [name for name in header if name not in known]:

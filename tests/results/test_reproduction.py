@@ -139,8 +139,8 @@ def test_each_cell_takes_its_most_specific_reason(tmp_path):
         ("novelty,wilt,rfc,auc,x\n", "line 2: metric 'auc' is none of roc_auc_curve"),
         ("both,wilt,rfc,*,x\n", "line 2: setting 'both'"),
         ("novelty,wilt,rfc,*, \n", "line 2: the reason is empty"),
-        ("novelty,wilt,rfc,*,a,b\n", "line 2: the columns must be"),
-        ("novelty,wilt,rfc,*,ok\nnovelty,wilt,rfc\n", "line 3: the columns must be"),
+        ("novelty,wilt,rfc,*,a,b\n", "line 2: 6 fields, and the header has 5"),
+        ("novelty,wilt,rfc,*,ok\nnovelty,wilt,rfc\n", "line 3: 3 fields, and the header has 5"),
     ],
 )
 def test_a_wrong_line_of_reasons_is_named(tmp_path, line, message):
