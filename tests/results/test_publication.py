@@ -161,7 +161,11 @@ def test_a_setting_that_does_not_occur_is_refused(tmp_path):
         ("70.1,", "nan,", "'nan' is not a number"),
         ("70.1,", "100.1,", r"100.1 is outside 0 to 100 \(scale: percent\)"),
         ("70.1,", "-70.1,", "-70.1 is outside 0 to 100"),
-        ("45.5,1.5,4.4\n", "45.5,1.5\n", "line 5: . fields, and the header has .: dataset, algorithm"),
+        (
+            "45.5,1.5,4.4\n",
+            "45.5,1.5\n",
+            "line 5: . fields, and the header has .: dataset, algorithm",
+        ),
         ("45.5,1.5,4.4\n", "45.5,1.5,4.4,\n", "line 5: . fields, and the header has"),
         ("Wilt,IF", "Pima Indians,IF", "line 5: semi, Pima Indians, IF, AUC is also on line 3"),
         ("AUC,sd", "auc,sd", "line 1: there is no column 'AUC'"),
