@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import shlex
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Any
@@ -157,6 +158,7 @@ def in_words(error: BaseException) -> str:
 def not_imported(target: str, error: BaseException) -> str:
     """Say why what a `_target_` names cannot be imported, and what would be right."""
     module = target.partition(".")[0]
+    holder, _, name = target.rpartition(".")
     words = " ".join(str(error).split())
     cause: BaseException | None = error
     while cause is not None:
@@ -165,6 +167,10 @@ def not_imported(target: str, error: BaseException) -> str:
                 f"{cause}; the folder that holds {module}.py or {module}/ has to be importable: "
                 "name it in PYTHONPATH, or install the package into this environment"
             )
+        is_found = holder in sys.modules
+        if is_found and isinstance(cause, ModuleNotFoundError) and cause.name == target:
+            public = [known for known in dir(sys.modules[holder]) if not known.startswith("_")]
+            words = f"{holder} has no {name}{suggestion(name, public)}"
         cause = cause.__cause__
     if module == target:
         words = f"it is written MODULE.CLASS, and {target!r} has no dot"

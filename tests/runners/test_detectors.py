@@ -116,7 +116,10 @@ def test_scores_of_a_pipeline_follow_from_the_random_state(rng):
             {"_target_": "sklearn.pipeline.Pipeline", "steps": [["x", {"_target_": "mine.A"}]]},
             r"'mine.A' cannot be imported: No module named 'mine'; the folder .* PYTHONPATH",
         ),
-        ({"_target_": "sklearn.ensemble.IsolationForrest"}, "cannot be imported"),
+        (
+            {"_target_": "sklearn.ensemble.IsolationForrest"},
+            "imported: sklearn.ensemble has no IsolationForrest; did you mean IsolationForest",
+        ),
         ({"_target_": "sklearn.__version__"}, "is not a class"),
         (
             {"_target_": "sklearn.svm.OneClassSVM", "nuu": 0.1},
