@@ -76,8 +76,7 @@ def test_what_no_command_would_read_is_not_packed(store, tmp_path, refused):
 
 def test_a_selection_of_a_store_is_packed_and_what_it_lacks_is_told(store, tmp_path, capsys):
     file = tmp_path / "p.parquet"
-    # Records bear the plain name of a protocol: one told apart packs all of its name.
-    choice = ["--algorithm", "lof,pyod_*", "--protocol", "paper(cap.drawn=once)"]
+    choice = ["--algorithm", "lof,pyod_*", "--protocol", "paper"]
     assert main(["pack", str(file), "--records", str(store), *choice]) == 0
     assert [record.algorithm for record in read_packed(file)] == ["lof"]
     told = capsys.readouterr().out
