@@ -120,7 +120,7 @@ def inner_kernel(
 
     It has no entry for Python, so that a call from there ends the process; ``py_func`` is the plain
     function. What unpacks the arguments of such a call, and a place of its own in the cache, take a
-    sixth of the time of compiling a forest; machine code of its own takes a fifth
+    sixth of the time of compiling a forest; machine code of its own takes a third
     (`inner_compiler`).
 
     Whether its instructions are copied into the caller's, the compiler chooses by their number.
