@@ -279,8 +279,9 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         ValueError
             For a parameter outside its range (the message names it and what it may be); for data
             that are empty, of one row only, infinite, not two-dimensional, or with a column whose
-            range overflows, and for dates, durations and masked arrays; for weights that are
-            negative, sum to more than 2**53, or sum to less than 2 in a sub-sample on average; and
+            range overflows, and for dates, durations, masked arrays and integers beyond 2**53; for
+            weights that are negative, sum to more than 2**53, or sum to less than 2 in a sub-sample
+            on average; and
             for a warm start with other data, names of columns, weights or parameters than those of
             the trees.
         TypeError

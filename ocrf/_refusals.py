@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,7 +32,7 @@ def naming_columns(X: Any) -> Iterator[None]:
             "X is a masked array with masked values, which would count as values. A missing value "
             "is NaN: pass X.astype(float).filled(np.nan)."
         )
-    if _any_column(X, are_dates, "mMO") or _any_column(X, _are_large_integers, "iu"):
+    if _has_lossy_column(X):
         raise ValueError(_refusal(X))
     try:
         # The check for infinity sums the values: large ones of both signs overflow to a NaN.
@@ -96,13 +96,18 @@ def _columns(X: Any) -> Iterator[tuple[str, Any]]:
             yield str(j), array[:, j]
 
 
-def _any_column(X: Any, have: Callable[[Any], bool], kinds: str) -> bool:
-    """Tell whether a column whose type is of these kinds has what is asked."""
+def _has_lossy_column(X: Any) -> bool:
+    """Tell whether a column holds what scikit-learn would make other numbers of."""
     if _is_frame(X):
         found = [getattr(dtype, "kind", None) for dtype in X.dtypes]
-        return any(have(X.iloc[:, j]) for j, kind in enumerate(found) if kind and kind in kinds)
+        suspect = [j for j, kind in enumerate(found) if kind and kind in "mMOiu"]
+        return any(_is_lossy(X.iloc[:, j]) for j in suspect)
     array = X if hasattr(X, "dtype") else np.asarray(X)
-    return array.ndim == 2 and have(array)
+    return array.ndim == 2 and _is_lossy(array)
+
+
+def _is_lossy(values: Any) -> bool:
+    return are_dates(values) or _are_large_integers(values)
 
 
 def _are_large_integers(values: Any) -> bool:
