@@ -21,7 +21,7 @@ from results.reproduction.comparison import (
     not_judged,
     only_by_spread,
 )
-from results.reproduction.comparison_output import with_reasons
+from results.reproduction.comparison_output import spread_heading, with_reasons
 from results.reproduction.conclusions import conclusions_table
 from results.reproduction.criterion import criterion_block
 from results.reproduction.crossed import crossed_block
@@ -41,7 +41,7 @@ from results.tables.write import build_tables
 from results.vocabulary import PARTIAL, format_number
 
 _NOTHING = "Nothing to show: the records hold no such experiments."
-#: Differences above this are listed although two standard deviations cover them.
+#: Differences above this are listed although two standard errors cover them.
 _LARGE = 0.05
 
 
@@ -212,12 +212,13 @@ def _differs(explained: list[tuple[dict, str]]) -> str:
 
 def _with_reasons(rows: list[tuple[dict, str]]) -> str:
     """Return a table of differences with numbers for their reasons, and those below it."""
-    table, notes = with_reasons(rows, 3, 3)
+    heading = spread_heading(paper.publication().description)
+    table, notes = with_reasons(rows, 3, 3, heading)
     return "\n".join([markdown(*table), *([""] if notes else []), *notes])
 
 
 def _wide(table: pd.DataFrame, reasons: list[Reason]) -> str:
-    """List differences that count as reproduced because single splits vary that much.
+    """List differences that count as reproduced because means vary that much.
 
     The large ones, and those whose reason somebody found out.
     """

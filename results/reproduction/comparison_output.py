@@ -104,7 +104,7 @@ def sections(
     """Return titles with the sentences and the table below each: counts, differences, gaps."""
     short = _not_judged_lines(table, publication)
     explained, _ = explain(table, publication.reasons)
-    digits, heading = publication.description.digits, _spread_heading(publication.description)
+    digits, heading = publication.description.digits, spread_heading(publication.description)
     body, notes = with_reasons(explained, digits, _digits(publication), heading)
     gaps = not_run(table, publication)
     wide = only_by_spread(table).to_dict("records")
@@ -124,7 +124,7 @@ def _wide(
     rows: list[dict[Hashable, Any]], publication: Publication
 ) -> tuple[str, list[str], tuple[list[str], list[list[str]]]]:
     """List the values that count as reproduced only because of the spread, and are farthest."""
-    digits, heading = publication.description.digits, _spread_heading(publication.description)
+    digits, heading = publication.description.digits, spread_heading(publication.description)
     body = [_difference(row, digits, _digits(publication)) for row in rows[:_N_WIDE]]
     notes = ["Counted as reproduced: a wider spread allows a larger difference."]
     if len(rows) > _N_WIDE:
@@ -167,12 +167,17 @@ def headline(table: pd.DataFrame, publication: Publication | None = None) -> lis
     for metric in publication.metrics:
         good, total = overall(table, metric)
         wide = int((only_by_spread(table)["metric"] == metric).sum())
-        share = f" ({format_number(100 * good / total, 1)} %)" if total else ""
+        near, far = (_counted(n, total) for n in (good - wide, wide))
         sentences.append(
             f"{METRICS[metric].heading}: {good} of {total} published values with one here "
-            f"are reproduced{share}: {good - wide} within {absolute}, {wide} only within {spreads}."
+            f"are reproduced: {near} within {absolute}, {far} only within {spreads}."
         )
     return sentences
+
+
+def _counted(n: int, total: int) -> str:
+    """Return a count with its share; of nothing there is none."""
+    return f"{n} ({format_number(100 * n / total, 1)} %)" if total else str(n)
 
 
 def summary_rows(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
@@ -215,7 +220,7 @@ def with_reasons(
     rows: Iterable[tuple[Mapping[Hashable, Any], str]],
     digits: int,
     digits_of_difference: int,
-    spread: str = "spread",
+    spread: str,
 ) -> tuple[tuple[list[str], list[list[str]]], list[str]]:
     """Return a table of differences, and its reasons, which are too long for it, numbered."""
     numbers: dict[str, str] = {}
@@ -230,7 +235,7 @@ def with_reasons(
     ]
 
 
-def _spread_heading(described: Description) -> str:
+def spread_heading(described: Description) -> str:
     """Return whose spreads a table has: those that count for the tolerance."""
     tolerances = [described.tolerance, *described.tolerances.values()]
     whose = {tolerance.spread_of for tolerance in tolerances if tolerance.spreads}
@@ -265,7 +270,7 @@ def printed_rows(
     columns = ["data set", "algorithm"]
     for metric in publication.metrics:
         name = METRICS[metric].heading
-        spread = _spread_heading(publication.description)
+        spread = spread_heading(publication.description)
         columns += [f"{name} published", f"{name} ours", spread, "diff", f"{name} verdict"]
     rows = []
     for (dataset, algorithm), part in table.groupby(["dataset", "algorithm"], sort=False):

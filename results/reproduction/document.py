@@ -26,9 +26,8 @@ _BLOCK = re.compile(r"<!-- generated: (\S+) -->\n(.*?)<!-- end: \1 -->", re.DOTA
 _README_ONLY = frozenset({"replay_summary", "standings"})
 _SKELETON = """# Do the paper's tables hold?
 
-A value counts as reproduced when it lies within .02 of ours or within two standard deviations of
-ours over the splits, whichever is more. The spread in the tables below is one such standard
-deviation.
+A value counts as reproduced when it lies within .02 of ours or within two standard errors of the
+difference between the means, whichever is more.
 
 ## The published tables, replayed
 
@@ -72,7 +71,7 @@ deviation over the seeds.
 
 {differs}
 
-Differences that only two standard deviations over the splits cover, where above .05 or explained:
+Differences that only two standard errors cover, where above .05 or explained:
 
 {wide}
 

@@ -55,7 +55,7 @@ def test_the_published_numbers_reproduce_themselves(paper_records):
     assert overall(table, "roc_auc_curve") == (2 * finished, 2 * finished)
     assert table["difference"].abs().max() < 1e-12
     assert headline(table)[0].startswith("ROC: 162 of 162 published values")
-    assert headline(table)[0].endswith("162 within 0.02, 0 only within two standard deviations.")
+    assert "162 (100.0 %) within 0.02, 0 (0.0 %) only within" in headline(table)[0]
 
 
 def test_column_made_with_labels_is_compared_with_the_variant_that_uses_them():
@@ -185,19 +185,20 @@ def test_every_printed_table_marks_who_used_labels(recorder):
 
 
 def test_what_only_a_wide_spread_covers_is_counted_apart():
-    """OCSVM on arrhythmia: far from the published .922, yet within two deviations of its splits."""
+    """OCSVM on arrhythmia: far from the published .922, yet within two standard errors."""
     records = [
-        make_record("arrhythmia", "ocsvm", split=s, roc=0.76 + 0.1 * (-1) ** s, pr=0.639)
+        make_record("arrhythmia", "ocsvm", split=s, roc=0.85 + 0.1 * (-1) ** s, pr=0.639)
         for s in range(10)
     ]
     table = compare(make_cells(from_records(records).frame))
     rows = only_by_spread(table)
     assert rows[["dataset", "metric"]].to_numpy().tolist() == [["arrhythmia", "roc_auc_curve"]]
-    assert headline(table)[0].endswith("0 within 0.02, 1 only within two standard deviations.")
-    assert headline(table)[1].endswith("1 within 0.02, 0 only within two standard deviations.")
+    errors = "only within two standard errors of the difference of the means."
+    assert headline(table)[0].endswith(f"0 (0.0 %) within 0.02, 1 (100.0 %) {errors}")
+    assert headline(table)[1].endswith(f"1 (100.0 %) within 0.02, 0 (0.0 %) {errors}")
     listed = to_markdown(table).partition("## Within the spread only")[2].partition("\n## ")[0]
     (line,) = [line for line in listed.splitlines() if "arrhythmia" in line]
-    assert [cell.strip() for cell in line.split("|")[5:-1]] == ["0.922", "0.760", "0.105", "-0.162"]
+    assert [cell.strip() for cell in line.split("|")[5:-1]] == ["0.922", "0.850", "0.047", "-0.072"]
 
 
 def test_the_farthest_ten_of_what_only_the_spread_covers_are_listed(recorder):

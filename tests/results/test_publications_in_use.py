@@ -125,7 +125,7 @@ def test_a_stranger_s_folder_end_to_end(tmp_path, capsys):
     where += ["--searchpath", f"file://{tmp_path / 'mine'}"]
     assert main(["compare", *where]) == 0
     out = capsys.readouterr().out
-    assert "ROC: 2 of 3 published values with one here are reproduced (66.7 %)" in out
+    assert "ROC: 2 of 3 published values with one here are reproduced: 2 (66.7 %) within" in out
     assert "1. Drawn at random." in out
     assert "Data sets that are not here (1): Elsewhere." in out
     assert "Not run (semi, pyod_knn): Wilt." in out
