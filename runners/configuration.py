@@ -11,7 +11,7 @@ from datasets.errors import UsageError
 from datasets.own_folders import check_dataset_name, is_own
 from datasets.protocols import indices_key, protocol_from, splits_in_file, with_stream
 from datasets.strict import Invalid
-from results.records.record import Record, targets
+from results.records.record import PARTS_WITH_CODE, Record, targets
 from results.records.splits import splits_of
 from results.records.validation import LONGEST_VARIANT, error_in, name_error
 from runners.composition import Composed, Composer, Plain
@@ -125,6 +125,11 @@ class CellFactory:
             resolved["n_splits"] = _n_splits(n_splits, resolved["protocol"], held, dataset)
         cell = Cell(
             *(algorithm, variant, resolved, content, self._code(resolved), indices, held),
+            code_of={
+                part: code
+                for part in PARTS_WITH_CODE
+                if (code := self._code(resolved[part])) is not None
+            },
             files=_own_files(composed),
         )
         _check_record(cell)

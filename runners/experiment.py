@@ -38,6 +38,9 @@ class Cell:
         Digest of the file of row numbers that the protocol names (`indices`), with the same effect.
     splits : int or None
         How many splits that file has, whatever the run was asked for.
+    code_of : mapping of str to str
+        Digests of the user's own code by the part of the configuration that names it, for the
+        provenance of records alone: tables tell by them what was edited.
     files : mapping of str to str
         The user's own YAML files, by group, for messages. Nothing else depends on them.
     """
@@ -49,6 +52,7 @@ class Cell:
     code: str | None = None
     indices: str | None = None
     splits: int | None = None
+    code_of: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
 
     @property

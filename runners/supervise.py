@@ -282,7 +282,7 @@ def _record(
     if cell.content is not None:
         made["content"] = cell.content
     if cell.code is not None:
-        made["code"] = cell.code
+        made |= {"code": cell.code} | {f"code_{part}": code for part, code in cell.code_of.items()}
     if cell.indices is not None:
         made |= {"indices": cell.indices, "splits": cell.splits}
     known = {field.name: getattr(result, field.name) for field in fields(result)}

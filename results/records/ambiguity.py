@@ -29,10 +29,15 @@ _SCOPES = {
 }
 
 
+#: Not known of what earlier versions of this project recorded, where others are known to be none.
+_MAY_BE_UNKNOWN = frozenset({"code_algorithm", "code_protocol"})
 #: What a version is of: its digest, what it is a version of, whose name the remark begins with.
 _VERSIONS = {
     "content": (["dataset", "definition"], "dataset", "file"),
-    # Of all algorithms of the same classes, whatever their parameters.
+    # Of all algorithms of the same classes, whatever their parameters, and of all protocols. What
+    # earlier versions of this project recorded has the digest of both alone.
+    "code_algorithm": (["targets_algorithm"], "label", "code"),
+    "code_protocol": (["targets_protocol"], "protocol", "code"),
     "code": (["targets"], "label", "code"),
     "indices": (
         ["dataset", "definition", "protocol", "config_protocol"],
@@ -43,7 +48,7 @@ _VERSIONS = {
 
 
 def drop_superseded(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Keep the experiments on the latest version of each data set and of each algorithm.
+    """Keep the experiments on the latest version of each data set, algorithm and splitter.
 
     A user's own file or code may change under the same name. Everything run on another version than
     the experiment that ran last goes, so that no cell, and no comparison, mixes the two.
@@ -53,7 +58,8 @@ def drop_superseded(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     frame : DataFrame
         With ``dataset``, ``config_dataset``, ``content`` (digest of the file, None for a data set
         that comes from none), ``label``, ``code`` (digest of the user's own code, None without
-        any), ``targets`` (the classes that the configuration names), ``protocol``,
+        any), ``targets`` (the classes that the configuration names), both of ``_algorithm`` and
+        ``_protocol`` alone as well (a digest that is not known is None), ``protocol``,
         ``config_protocol``, ``indices`` (digest of the file of row numbers, None without one),
         ``started`` (ISO time stamp) and ``is_selected``.
 
@@ -69,10 +75,10 @@ def drop_superseded(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     plain = {text: json.dumps(leaves(json.loads(text)), sort_keys=True) for text in texts.unique()}
     frame = frame.assign(definition=texts.map(plain))
     for version, (same, name, noun) in _VERSIONS.items():
-        filled = frame.assign(**{version: frame[version].fillna("")})
-        in_time = filled.sort_values("started", kind="stable")
-        latest = in_time.groupby(same, sort=False)[version].transform("last")
-        old = filled[version] != latest.reindex(frame.index)
+        found = frame[version] if version in _MAY_BE_UNKNOWN else frame[version].fillna("")
+        in_time = frame.assign(found=found).sort_values("started", kind="stable")
+        latest = in_time.groupby(same, sort=False)["found"].transform("last")
+        old = found.notna() & (found != latest.reindex(frame.index))
         remarks += [
             f"{whose}: left out {count} experiments on another version of the {noun} than that of "
             "the latest run"

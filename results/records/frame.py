@@ -23,7 +23,7 @@ from results.records.opening import (
     names_of_algorithm,
     open_records,
 )
-from results.records.record import Record, targets
+from results.records.record import PARTS_WITH_CODE, Record, targets
 from results.records.splits import splits_of
 
 #: What names an experiment to a reader; two records must not share all of it.
@@ -153,6 +153,17 @@ def selected(records: Iterable[Record], search: Search, origin: str) -> Iterator
         raise SelectionError("no record is shown under the names asked for by tables and status")
 
 
+def _own_code(record: Record) -> dict[str, str | None]:
+    """Return what parts of the configuration name, and the digests of the user's own code in it."""
+    named = {part: sorted(targets(record.config.get(part))) for part in PARTS_WITH_CODE}
+    found = {"code": record.provenance.get("code")}
+    found["targets"] = " ".join(sorted(name for names in named.values() for name in names))
+    for part, names in named.items():
+        found[f"code_{part}"] = record.provenance.get(f"code_{part}")
+        found[f"targets_{part}"] = " ".join(names)
+    return found
+
+
 _as_text = json.JSONEncoder(sort_keys=True, default=str).encode
 
 
@@ -183,11 +194,8 @@ def _row(record: Record) -> dict[str, Any]:
         "timeout": record.limits.get("timeout"),
         "shown_metrics": tuple(protocol.get("metrics", ())) if isinstance(protocol, dict) else (),
         "content": record.provenance.get("content"),
-        "code": record.provenance.get("code"),
         "indices": record.provenance.get("indices"),
-        "targets": " ".join(
-            sorted(target for name in SECTIONS for target in targets(config.get(name)))
-        ),
+        **_own_code(record),
         "started": str(record.provenance.get("started", "")),
         "versions": _as_text(record.provenance.get("versions") or {}),
         "provenance": _as_text(record.provenance),

@@ -29,6 +29,9 @@ NEUTRAL: Final[Mapping[str, frozenset[str]]] = {
     "protocol": frozenset({"metrics", "recorded"}),
 }
 
+#: Parts of a configuration that may name code of the user's own. A record's provenance has the
+#: digest of all of it as ``code``, and of what a part names as ``code_<part>``.
+PARTS_WITH_CODE: Final = ("algorithm", "protocol")
 
 _DOTTED: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
 

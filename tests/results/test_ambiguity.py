@@ -256,6 +256,44 @@ def test_code_of_a_splitter_is_no_version_of_the_algorithm():
     assert len(from_records(records).frame) == 8
 
 
+def test_an_edit_of_a_splitter_supersedes_every_algorithm_on_its_earlier_version():
+    def on(algorithm, splitter_code, started, algorithm_code=None):
+        digests = {"algorithm": algorithm_code, "protocol": splitter_code}
+        codes = {f"code_{part}": code * 64 for part, code in digests.items() if code}
+        return make_record(
+            algorithm=algorithm,
+            protocol="cut",
+            key=key_of(algorithm, splitter_code, algorithm_code),
+            config={
+                "algorithm": {"_target_": f"{algorithm}.Mine"},
+                "protocol": {"name": "cut", "cut": {"_target_": "cut.Splitter"}},
+            },
+            provenance={"started": started, "code": f"{splitter_code}{algorithm_code}"} | codes,
+        )
+
+    old, other = on("iforest", "a", "2026-01"), on("lof", "a", "2026-02")
+    mine = on("mine", "b", "2026-06", "c")
+    experiments = from_records([old, other, mine])
+    assert experiments.frame["label"].tolist() == ["mine"]
+    assert experiments.remarks == [
+        "cut: left out 2 experiments on another version of the code than that of the latest run"
+    ]
+    # An algorithm that was edited, run under another protocol.
+    elsewhere = replace(mine, protocol="paper", config={"algorithm": mine.config["algorithm"]})
+    edited = {"started": "2026-07", "code": "d" * 64, "code_algorithm": "d" * 64}
+    elsewhere = replace(elsewhere, key=key_of("elsewhere"), provenance=edited)
+    assert from_records([mine, elsewhere]).frame["protocol"].tolist() == ["paper"]
+
+
+def test_what_has_the_digest_of_all_code_alone_is_not_taken_for_another_version():
+    earlier = coded("a" * 64, "2026-01", 0.9)
+    later = [
+        replace(record, provenance=record.provenance | {"code_algorithm": "a" * 64})
+        for record in coded("a" * 64, "2026-06", 0.9, "wilt")
+    ]
+    assert len(from_records([*earlier, *later]).frame) == 8
+
+
 @pytest.mark.parametrize("later_key", ["0", "f"])
 def test_of_twins_the_later_one_counts_whatever_their_keys(later_key):
     twins = [

@@ -1,9 +1,11 @@
 """A user's own code belongs to the key: what it consists of, and what it does not."""
 
 import sys
+from pathlib import Path
 
 import pytest
 
+from results.records.frame import load_experiments
 from results.records.record import targets
 from results.records.store import RecordStore
 from runners.grid import run_grid
@@ -243,6 +245,53 @@ def test_edited_code_is_run_again(folder, make_cell):
             if record.split < 2:
                 expected = 1 - old[record.algorithm, record.split]
                 assert record.metrics["roc_auc"] == pytest.approx(expected)
+
+
+SPLITTER = """
+class Halves:
+    def split(self, X, y=None, groups=None):
+        middle = len(X) // 2
+        yield range(middle), range(middle, len(X))
+        yield range(middle, len(X)), range(middle)
+"""
+
+
+@pytest.mark.usefixtures("_no_workers")
+def test_an_edited_splitter_is_told_from_an_edited_algorithm(folder, composed, tmp_path):
+    """Tables leave out every algorithm on the earlier splits, whatever else was run on the new."""
+    folder("own_cut.py", SPLITTER)
+    (tmp_path / "protocol").mkdir()
+    (tmp_path / "protocol" / "halves.yaml").write_text(
+        "name: halves\ncut: {_target_: own_cut.Halves}\nscaling: {kind: none}\nmetrics: [roc_auc]\n"
+    )
+
+    def run(*algorithms):
+        cells = [
+            cell
+            for algorithm in algorithms
+            for cell in composed(
+                "dataset=pima",
+                f"algorithm={algorithm}",
+                "setting=outlier",
+                "n_splits=2",
+                f"hydra.searchpath=[file://{tmp_path}]",
+                "protocol=halves",
+                "runner.n_jobs=1",
+                f"output={tmp_path}/output",
+            )
+        ]
+        assert run_grid(cells).statuses == {"ok": 2 * len(cells)}
+        POOL.close()  # another run has other workers
+        return Path(cells[0].config["output"]) / "records"
+
+    run("iforest", "lof")
+    folder("own_cut.py", SPLITTER.replace("// 2", "// 3"))
+    experiments = load_experiments(run("lof"))
+    assert set(experiments.frame["label"]) == {"lof"}
+    assert experiments.frame["code_algorithm"].isna().all()
+    assert experiments.frame["code_protocol"].nunique() == 1
+    [remark] = experiments.remarks
+    assert "left out 4 experiments on another version of the code" in remark
 
 
 @pytest.mark.usefixtures("_no_workers")
