@@ -28,9 +28,11 @@ def own_folders(flags: Sequence[str], overrides: Sequence[Override]) -> list[Pat
     Raises
     ------
     UsageError
-        If one does not exist, or has no folder of a group.
+        If one does not exist, has no folder of a group, or has one with the name of a key that is
+        set, which Hydra would take for a group.
     """
     found = []
+    keys = [override.key_or_group for override in overrides]
     for where, text in _named(flags, overrides):
         folder = _folder(text)
         if folder is None or not folder.is_dir():
@@ -43,6 +45,13 @@ def own_folders(flags: Sequence[str], overrides: Sequence[Override]) -> list[Pat
                 f"{where}: {text} has none of the folders {', '.join(GROUPS)}, in which options "
                 f"are looked for{hint}"
             )
+        for key in keys:
+            if (folder / key).is_dir() and not (CONF / key).is_dir():
+                raise UsageError(
+                    f"{where}: {folder / key} is a folder, so that Hydra takes {key}= for "
+                    f"the choice of a file in it; rename it, or move {folder}'s groups of options "
+                    "into a folder of their own"
+                )
         found.append(folder)
     return found
 

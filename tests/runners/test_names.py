@@ -102,6 +102,19 @@ def test_a_folder_without_groups_is_refused(refusal, tmp_path, given, meant, by_
     assert line.endswith(f"did you mean {tmp_path / meant}?" if meant else "are looked for")
 
 
+@pytest.mark.parametrize("given", ["timeout=5", "seed=1,2"])
+def test_a_folder_with_the_name_of_a_key_that_is_set_is_refused(
+    refusal, composed, tmp_path, own_group, given
+):
+    """Hydra would take the key for the choice of a file in that folder."""
+    key = given.partition("=")[0]
+    search = own_group("algorithm/mine", "_target_: sklearn.svm.OneClassSVM\n")
+    (tmp_path / "mine" / key).mkdir()
+    line = refusal(search, given)
+    assert f"{tmp_path / 'mine' / key} is a folder, so that Hydra takes {key}= for" in line
+    assert composed(search, "dataset=pima", "algorithm=mine")
+
+
 def test_a_name_in_two_folders_of_the_user_s_is_refused(refusal, tmp_path):
     for folder in ("one", "two"):
         (tmp_path / folder / "dataset").mkdir(parents=True)

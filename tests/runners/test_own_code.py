@@ -260,8 +260,8 @@ class Halves:
 def test_an_edited_splitter_is_told_from_an_edited_algorithm(folder, composed, tmp_path):
     """Tables leave out every algorithm on the earlier splits, whatever else was run on the new."""
     folder("own_cut.py", SPLITTER)
-    (tmp_path / "protocol").mkdir()
-    (tmp_path / "protocol" / "halves.yaml").write_text(
+    (tmp_path / "mine" / "protocol").mkdir(parents=True)
+    (tmp_path / "mine" / "protocol" / "halves.yaml").write_text(
         "name: halves\ncut: {_target_: own_cut.Halves}\nscaling: {kind: none}\nmetrics: [roc_auc]\n"
     )
 
@@ -274,7 +274,7 @@ def test_an_edited_splitter_is_told_from_an_edited_algorithm(folder, composed, t
                 f"algorithm={algorithm}",
                 "setting=outlier",
                 "n_splits=2",
-                f"hydra.searchpath=[file://{tmp_path}]",
+                f"hydra.searchpath=[file://{tmp_path / 'mine'}]",
                 "protocol=halves",
                 "runner.n_jobs=1",
                 f"output={tmp_path}/output",
