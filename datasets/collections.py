@@ -80,10 +80,28 @@ def find(choice: str) -> Mapping[str, Any] | None:
     return None
 
 
+def choice_of(name: str) -> str | None:
+    """Return what chooses the member of a collection that tables print under a name, or None."""
+    for file in (f for folder in (CONF, *_Collections.folders) for f in _files(folder)):
+        try:
+            collection = read_collection(file)
+        except DataError:
+            continue  # said when one of its members is chosen
+        members = {} if collection is None else collection.members
+        for member, definition in members.items():
+            if definition["name"] == name:
+                return f"{file.stem}/{member}"
+    return None
+
+
 def collections(folder: Path = CONF) -> list[Collection]:
     """Return the collections among the data sets of a folder that is laid out like `conf`."""
-    found = map(read_collection, sorted((folder / "dataset").glob("*.yaml")))
+    found = map(read_collection, _files(folder))
     return [collection for collection in found if collection is not None]
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted((folder / "dataset").glob("*.yaml"))
 
 
 @lru_cache(maxsize=256)

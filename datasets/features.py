@@ -18,7 +18,7 @@ from datasets.format import reads
 from datasets.row_numbers import is_saved_index
 from datasets.tables import is_number, read_as_boolean
 
-_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _WHOLE = re.compile(r"[+-]?\d+")
 _THOUSANDS = re.compile(
     r"[+-]?[1-9]\d{0,2}"

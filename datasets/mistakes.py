@@ -18,6 +18,7 @@ from hydra.errors import HydraException, MissingConfigException, OverrideParseEx
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
+from datasets.collections import choice_of
 from datasets.errors import UsageError
 from datasets.strict import suggestion
 
@@ -126,7 +127,10 @@ def in_words(error: BaseException) -> str:
     if isinstance(error, MissingConfigException) and error.options:
         wanted = str(error.missing_cfg_file)
         words = f"Could not find {wanted!r}; there are {', '.join(error.options)}"
-        near = _did_you_mean(wanted.rpartition("/")[2], error.options)
+        group, _, option = wanted.rpartition("/")
+        if group == "dataset" and (choice := choice_of(option)):
+            return f"{option} is dataset={choice}"
+        near = _did_you_mean(option, error.options)
         return words + (near or "; hydra.searchpath=[file://FOLDER] adds options of your own")
     parts = [str(error)]
     cause = error.__cause__

@@ -29,6 +29,8 @@ _SCOPES = {
 }
 
 
+#: Where rows come from: of two tables that bear one name neither is the usual one.
+_ORIGINS = frozenset({"path", "openml"})
 #: Not known of what earlier versions of this project recorded, where others are known to be none.
 _MAY_BE_UNKNOWN = frozenset({"code_algorithm", "code_protocol"})
 #: What a version is of: its digest, what it is a version of, whose name the remark begins with.
@@ -105,8 +107,8 @@ def tell_apart(
     Where the experiments of a cell, or the cells of a table, whatever their seeds and splits, were
     configured differently, the configuration that its file has keeps the plain name, else the one
     that most cells have, of as many the latest; the others become for example
-    ``paper(cap.drawn=once)``. What still collides after that is the same experiment; the last row
-    is kept.
+    ``paper(cap.drawn=once)``. Of data sets from different files all do. What still collides after
+    that is the same experiment; the last row is kept.
 
     Parameters
     ----------
@@ -192,6 +194,8 @@ def _renamed(
     preferred = {
         suffix for text, suffix in zip(rows[column], suffixes, strict=True) if text in filed
     }
+    if name == "dataset" and not preferred and not _ORIGINS.isdisjoint(changed):
+        return [f"{old}({suffix})" for old, suffix in zip(rows[name], suffixes, strict=True)]
     latest = rows["started"].groupby(told["suffix"]).max().to_dict()
     usual = max(
         sorted(preferred or set(suffixes)),

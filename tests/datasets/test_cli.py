@@ -90,6 +90,7 @@ def test_digest(home, capsys):
     ("word", "said"),
     [
         ("dataset=wafers", r"hydra.searchpath=\[file://FOLDER\] adds options of your own"),
+        ("dataset=odds_cardio", "^odds_cardio is dataset=odds/cardio$"),
         ("dataset=pma", "Could not find 'dataset/pma'; there are adbench, .*did you mean 'pima'"),
         ("dataset=adbench/cardoi", "no data set 'cardoi'; did you mean cardio"),
         ("dataset=pima dataset.taget=x", "taget"),

@@ -74,6 +74,9 @@ def test_decimal_commas(write):
     ):
         own(path)
     assert own(path, decimal=",").X.tolist() == [[1.5, 2], [-0.25, 4]]
+    powers = write("a;b;label\n1,5e-3;2;0\n2,5E3;4;1\n")
+    with pytest.raises(DataError, match=r"""read 'a' with decimal: ",\""""):
+        own(powers, target="label")
     mixed = write("a;b;c;d;label\n1,5;x;2,5;1;0\n2;y;0.5;3;1\n")
     advice = (
         r"must be numbers; read 'a' with decimal: \",\" .*; leave 'b', 'c' out with "

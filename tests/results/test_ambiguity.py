@@ -153,6 +153,23 @@ def test_a_file_at_an_address_that_changed_leaves_nothing_of_its_earlier_version
     ]
 
 
+def test_of_two_files_under_one_name_neither_is_the_usual_one():
+    of = {}
+    for path, started in (("a.csv", "2026-01"), ("b.csv", "2026-06")):
+        for algorithm in ("lof", "iforest")[: 1 if path == "b.csv" else 2]:
+            of[path, algorithm] = make_record(
+                "custom",
+                algorithm,
+                key=key_of(path, algorithm),
+                config={"dataset": {"name": "custom", "path": path}},
+                provenance={"started": started, "content": path[0] * 64},
+            )
+    frame = from_records(of.values()).frame
+    assert sorted(frame["dataset"].unique()) == ["custom(path=a.csv)", "custom(path=b.csv)"]
+    alone = from_records([of["a.csv", "lof"], of["a.csv", "iforest"]]).frame
+    assert set(alone["dataset"]) == {"custom"}
+
+
 def test_a_file_of_splits_that_changed_leaves_nothing_of_its_earlier_version():
     def cut(indices, started, split, protocol="cut"):
         config = {"protocol": {"name": protocol, "metrics": ["roc_auc"]}}
