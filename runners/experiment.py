@@ -191,9 +191,20 @@ class Limits:
             run_all_splits=bool(runner["run_all_splits"]),
         )
 
-    def too_late(self, phase: str) -> str:
-        """Return why an experiment is NA that exceeded the time limit of a phase."""
-        return f"{PHASES[phase]} took longer than {self.timeout:g} s"
+    def too_late(self, phase: str, cpu_seconds: float | None = None) -> str:
+        """Return why an experiment is NA that exceeded the time limit of a phase.
+
+        Parameters
+        ----------
+        phase : str
+        cpu_seconds : float, optional
+            The processor time that it had. Where that is little, the machine was busy with other
+            work, or the detector waited: it may well be fast.
+        """
+        words = f"{PHASES[phase]} took longer than {self.timeout:g} s"
+        if cpu_seconds is not None and cpu_seconds < self.timeout / 2:
+            words += ", less than half of it on a processor"
+        return words
 
     def recorded(self) -> dict[str, Any]:
         """Return what a record says about its limits."""

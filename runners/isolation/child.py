@@ -265,7 +265,7 @@ class _Experiment:
         value = call()
         wall, cpu = clock.read()
         if wall > self.task.limits.timeout:
-            raise TooLateError(self.task.limits.too_late(phase))
+            raise TooLateError(self.task.limits.too_late(phase, cpu))
         return value, wall, cpu
 
     def _evaluate(self, split: Split, raw: Any, detector: Any) -> None:

@@ -209,7 +209,12 @@ def _watch(end: socket.socket, pid: int, shared: mmap.mmap, limit_gb: float | No
     if baseline is not None:
         # What grew and ended between two looks.
         largest = max(largest if started else 0, usage.ru_maxrss * 1024 - baseline[0])
-    return Usage(status, None if baseline is None else largest, exceeded)
+    return Usage(
+        status,
+        None if baseline is None else largest,
+        exceeded,
+        cpu_seconds=usage.ru_utime + usage.ru_stime,
+    )
 
 
 def _baseline(shared: mmap.mmap) -> tuple[int, int] | None:

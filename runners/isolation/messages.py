@@ -253,12 +253,15 @@ class Usage:
         Whether it was killed for exceeding its memory limit.
     oom : bool or None
         Whether the kernel killed a process meanwhile because memory ran out; None if unknown.
+    cpu_seconds : float or None
+        Processor time of the process, user and system, since it was forked; None if unknown.
     """
 
     status: int = 0
     peak_bytes: int | None = None
     exceeded: bool = False
     oom: bool | None = None
+    cpu_seconds: float | None = None
 
 
 Message = (

@@ -173,7 +173,7 @@ class Watch:
             what = doing or "preparing"
             return self._failed("memory", f"{what} exceeded {self.limits.memory_limit_gb:g} GiB")
         if self.timed_out and doing:
-            return Result("timeout", reason=self.limits.too_late(self.phase))
+            return Result("timeout", reason=self.limits.too_late(self.phase, usage.cpu_seconds))
         if self.timed_out:
             step = "evaluating the scores" if self.phase == "evaluate" else "preparing"
             return self._failed(

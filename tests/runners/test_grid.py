@@ -135,7 +135,7 @@ def test_a_timeout_makes_the_cell_na(make_cell):
     assert statuses(cell) == ["timeout", "skipped", "skipped", "skipped"]
     assert summary.exit_status == 0  # NA is a result
     [reason] = {r.reason for r in store_of(cell) if r.status == "skipped"}
-    assert reason == "split 0 of the cell: fitting took longer than 0.5 s"
+    assert reason.startswith("split 0 of the cell: fitting took longer than 0.5 s")
     assert run_grid([cell]).recorded_before == 4
 
 

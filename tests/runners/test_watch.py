@@ -14,7 +14,7 @@ from runners.isolation.worker import Worker, WorkerDiedError
 from runners.isolation.zygote_process import StartError
 
 
-def watched(make_cell, phases, limits):
+def watched(make_cell, phases, limits, cpu_seconds=None):
     """Return the result of an experiment whose messages have all come before the first look."""
     ours, theirs = messages.pair()
     watch = Watch(Holder(ours, 0), lambda holder: None, Experiment(make_cell(), 0), limits, bool)
@@ -28,7 +28,7 @@ def watched(make_cell, phases, limits):
         orders.append(messages.receive(theirs)[0])
         # What was on its way when the order to end came.
         messages.send(theirs, Phase("evaluate", processes.monotonic()))
-        messages.send(theirs, Usage(signal.SIGKILL, oom=False))
+        messages.send(theirs, Usage(signal.SIGKILL, oom=False, cpu_seconds=cpu_seconds))
 
     thread = threading.Thread(target=experiment)
     thread.start()
@@ -53,6 +53,16 @@ def test_the_phase_at_the_deadline_says_what_was_too_slow(make_cell, phases, sta
     result = watched(make_cell, phases, Limits(5.0, preparation_timeout=30.0))
     assert result.status == status
     assert reason in result.reason
+
+
+@pytest.mark.parametrize(
+    ("cpu_seconds", "words"),
+    [(None, "5 s"), (2.6, "5 s"), (2.4, "5 s, less than half of it on a processor")],
+)
+def test_a_timeout_says_how_much_processor_time_there_was(make_cell, cpu_seconds, words):
+    limits = Limits(5.0, preparation_timeout=30.0)
+    result = watched(make_cell, [("fit", 10.0)], limits, cpu_seconds)
+    assert result.reason == f"fitting took longer than {words}"
 
 
 def test_a_zygote_that_is_stopped_is_given_up(make_cell):
