@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
@@ -12,7 +13,7 @@ from datasets.command import USAGE_ERROR, carried_out
 from datasets.errors import UsageError
 from runners import launcher
 from runners.app import ROOT, Misuse, said_in_words
-from runners.conformance import run_checks
+from runners.conformance import depends_on_other_points, run_checks
 from runners.detectors import ADAPTER, DetectorError, build
 
 _USAGE = """\
@@ -20,7 +21,7 @@ usage: python -m runners.check algorithm=NAME [algorithm.PARAMETER=VALUE ...]
 
 Checks the detector of conf/algorithm/NAME.yaml (hydra.searchpath=[file://FOLDER] adds a folder of
 your own): direction of its scores, determinism, finite scores, one point, constant columns, input
-left alone, parameters kept, predictions."""
+left alone, parameters kept, predictions. Says whether a score depends on the points beside it."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,7 +54,11 @@ def _check(overrides: Sequence[str]) -> int:
         build(parameters, random_state=0)
     except (Misuse, DetectorError) as error:
         raise UsageError(str(error)) from error
-    results = run_checks(lambda random_state: build(parameters, random_state))
+
+    def make(random_state: int) -> Any:
+        return build(parameters, random_state)
+
+    results = run_checks(make)
     for result in results:
         print(f"{'FAILED' if result.problem else 'passed':7} {result.name}")
         if result.problem:
@@ -61,6 +66,8 @@ def _check(overrides: Sequence[str]) -> int:
         if result.traceback:
             print("        " + result.traceback.strip().replace("\n", "\n        "))
     failed = sum(result.problem is not None for result in results)
+    if not failed and depends_on_other_points(make):
+        print("note: a score depends on the other points that score_samples is given with it")
     print(f"{parameters['_target_']}: {len(results) - failed} passed, {failed} failed")
     return int(failed > 0)
 

@@ -203,6 +203,17 @@ CHECKS: Final[Mapping[str, Check]] = {
 }
 
 
+def depends_on_other_points(make: Make) -> bool:
+    """Tell whether the score of a point follows from the points that are scored with it, too.
+
+    That is allowed, and matters where points come one at a time. Rounding is no such dependence.
+    """
+    data = example()
+    detector = _fitted(make, data)
+    alone = _scores(detector, data.X_test[::2])
+    return not np.allclose(alone, _scores(detector, data.X_test)[::2], rtol=1e-6)
+
+
 @dataclass(frozen=True)
 class CheckResult:
     """How a check went: `problem` is None if it passed."""

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from baselines import PyODDetector
 from ocrf import OneClassRF
 from runners import check
-from runners.conformance import CHECKS, run_checks
+from runners.conformance import CHECKS, depends_on_other_points, run_checks
 from tests.faults import detectors as faults
 from tests.faults.sandbox import CONF
 
@@ -179,6 +179,21 @@ def test_a_step_of_a_pipeline_that_changes_its_parameters_is_found():
     assert found == "fit changes the constructor's parameters: rewrites__k"
 
 
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (
+            lambda seed: OneClassRF(n_estimators=10, out_of_bounds="maximal", random_state=seed),
+            True,
+        ),
+        (lambda seed: OneClassRF(n_estimators=10, random_state=seed), False),
+        (lambda seed: faults.Healthy(), False),
+    ],
+)
+def test_scores_that_depend_on_the_points_beside_them_are_told(make, expected):
+    assert depends_on_other_points(make) == expected
+
+
 def test_an_exception_is_a_finding_with_its_traceback():
     [first, *_] = run_checks(lambda random_state: faults.Raises())
     assert first.problem == "RuntimeError: the matrix is singular"
@@ -190,6 +205,7 @@ def test_an_exception_is_a_finding_with_its_traceback():
     [
         (["algorithm=healthy"], 0, "8 passed, 0 failed"),
         (["algorithm=pyod_hbos", "+algorithm.training_scores=true"], 0, "checked without training"),
+        (["algorithm=oneclassrf"], 0, "note: a score depends on the other points"),
         (["algorithm=returns_nan"], 1, "scores not finite"),
         (["algorithm=healthyy"], 2, "Could not find 'algorithm/healthyy'"),
         (["algorithm=healthy", "algorithm.second=1"], 2, "Valid names in algorithm: seconds"),
