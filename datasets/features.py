@@ -79,10 +79,11 @@ def numeric_matrix(
             if comma and _has_decimal_commas(features[name]):
                 curable.append(name)
     if wrong:
+        has_gaps = any(pc.any(missing(features[name])).as_py() for name in wrong)
         raise DataError(
             f"{where}: {len(wrong)} of {features.num_columns} columns cannot be features: "
             f"{'; '.join(list(wrong.values())[:12])}{' ...' if len(wrong) > 12 else ''} "
-            f"(rows are counted from 0). {_advice(list(wrong), curable, definition)}"
+            f"(rows are counted from 0). {_advice(list(wrong), curable, has_gaps, definition)}"
         )
     return X
 
@@ -161,7 +162,7 @@ def _is_date(value: str) -> bool:
     return True
 
 
-def _advice(wrong: list[str], curable: list[str], definition: Definition) -> str:
+def _advice(wrong: list[str], curable: list[str], has_gaps: bool, definition: Definition) -> str:
     """Return what to do about columns that cannot be features, or can with a decimal comma."""
     rest = [name for name in wrong if name not in curable]
     steps = []
@@ -172,9 +173,12 @@ def _advice(wrong: list[str], curable: list[str], definition: Definition) -> str
     elif rest:
         which = listed(rest) if curable else "these"
         steps.append(
-            f"leave {which} out with {_dropping(rest, definition)}, or turn them into numbers "
-            f"first; {reads('drop_missing_columns', 'true')} leaves out those with missing values"
+            f"leave {which} out with {_dropping(rest, definition)}, or turn them into numbers first"
         )
+        if has_gaps:
+            steps.append(
+                f"{reads('drop_missing_columns', 'true')} leaves out those with missing values"
+            )
     return f"Features must be numbers; {'; '.join(steps)}"
 
 

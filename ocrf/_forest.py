@@ -133,7 +133,9 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         computed it, where a leaf of one point counts one level more. "density" is the logarithm of
         the mean over the trees of the leaf's density, "typical_cell" that of the sum of the leaves'
         observations over the sum of their volumes. Densities are relative to the uniform law on
-        the training data's bounding box.
+        the training data's bounding box. They integrate to one over it with ``max_samples=1.0``
+        alone: with a sub-sample the outermost leaves reach beyond the box of their tree, whose
+        volume they are divided by, so that the integral is larger.
     min_log_density, max_log_density : float or None, default=None
         A node is a leaf as soon as the natural logarithm of its density, relative to the uniform
         law on the training data's bounding box, lies at or below the first or at or above the

@@ -105,12 +105,16 @@ def expected_size(n_subsample: int, n_samples: int, weights: np.ndarray | None) 
 def quantile(scores: np.ndarray, share: float, weights: np.ndarray | None) -> float:
     """Return a quantile, where each score counts as many times as its weight says.
 
-    As numpy's, by linear interpolation: integer weights are the same as repeated scores.
+    As numpy's, by linear interpolation: integer weights are the same as repeated scores. Where a
+    score counts less than once, the least weight stands for once: the quantile of a few large
+    weights is not taken for that of few scores.
     """
     if weights is None:
         return float(np.percentile(scores, 100.0 * share))
     order = np.argsort(scores, kind="stable")
-    ends = np.cumsum(weights[order])
+    # Beyond 2^40 such units rounding would tell no two of them apart.
+    unit = max(min(1.0, weights[weights > 0.0].min()), math.ldexp(weights.sum(), -40))
+    ends = np.cumsum(weights[order] / unit)
     place = share * (ends[-1] - 1.0)
     at = np.searchsorted(ends, [math.floor(place), math.floor(place) + 1.0], side="right")
     low, high = scores[order[np.minimum(at, len(order) - 1)]]

@@ -109,7 +109,7 @@ class Data(Strict):
     path: Text | None
     openml: Count | None
     target: Text | None
-    anomalies: list[str | int | float] | str | int | float | None
+    anomalies: list[bool | str | int | float] | str | int | float | None
 
     @model_validator(mode="before")
     @classmethod

@@ -127,7 +127,8 @@ _DEFINITIONS: Final = (
         "precision_at_n",
         "P@n",
         "P@n",
-        "precision among the n highest scores, where n is the number of anomalies",
+        "precision above the score that n points exceed, where n is the number of anomalies; as in "
+        "PyOD, points tied with that score are left out, and it is 0 where none is above",
         _precision_at_n,
     ),
     Metric(

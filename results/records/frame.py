@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,14 @@ from results.metrics import METRICS, USUAL_METRICS
 from results.records.ambiguity import AsFiled, drop_superseded, tell_apart
 from results.records.mixtures import mixed_options, mixed_versions, partly_measured, shared_splits
 from results.records.opening import (
+    TOLD_APART,
     Search,
     Selection,
     SelectionError,
     left_out,
-    matches,
-    names_of_algorithm,
+    names_of,
     open_records,
+    shown_names,
 )
 from results.records.record import PARTS_WITH_CODE, Record, targets
 from results.records.splits import splits_of
@@ -89,10 +91,6 @@ def from_records(
     ]
     # One order whatever the store's: sums of floats, and so the last digits, depend on it.
     frame = pd.DataFrame(rows).sort_values([*COORDINATES, "started", "key"], ignore_index=True)
-    own_names = {
-        key: names_of_algorithm(algorithm, variant)[1]
-        for key, algorithm, variant in frame[["key", "algorithm", "variant"]].to_numpy()
-    }
     # Of all records: what supersedes a selected one need not be selected itself.
     frame, remarks = drop_superseded(frame)
     frame = frame[frame.pop("is_selected")].reset_index(drop=True)
@@ -100,19 +98,17 @@ def from_records(
         raise SelectionError(f"nothing is left of what was selected; {'; '.join(remarks)}")
     frame, told = tell_apart(frame, COORDINATES, SECTIONS, as_filed)
     remarks += told
+    # A plain name then means the plain one: `paper` leaves out `paper(cap.drawn=once)`.
+    names = [shown_names(row) for row in frame[_NAMES].to_dict("records")]
+    chosen = [search.selection.shows(own) for own in names]
+    frame = frame[chosen].reset_index(drop=True)
+    if frame.empty:
+        raise search.nothing()
     remarks += mixed_options(frame) + mixed_versions(frame)
     remarks += shared_splits(frame)
     remarks += partly_measured(frame, sorted(METRICS.keys() - USUAL_METRICS))
-    # A plain name then means the plain one: `paper` leaves out `paper(cap.drawn=once)`.
-    for column in ("protocol", "dataset"):
-        if patterns := search.selection.asked()[column]:
-            chosen = [any(matches(value, p) for p in patterns) for value in frame[column]]
-            frame = frame[chosen]
-    if frame.empty:
-        raise search.nothing()
-    frame = frame.reset_index(drop=True)
     found = {name: frame[name].astype(str) for name in ("protocol", "setting", "dataset", "seed")}
-    own = pd.Series([own_names[key] for key in frame["key"]])
+    own = pd.Series([own["algorithm"][1] for own in itertools.compress(names, chosen)])
     found["algorithm"] = pd.concat([frame["algorithm"], frame["label"], own])
     remarks += search.unmatched(found)
     again = None if isinstance(records, Iterator) else records
@@ -120,7 +116,7 @@ def from_records(
 
 
 def selected(records: Iterable[Record], search: Search, origin: str) -> Iterator[Record]:
-    """Yield the selected records, as they are, by the protocols and data sets that tables show.
+    """Yield the selected records, as they are, by the names that tables show.
 
     ``paper`` leaves out what is told apart from it, ``paper(cap.drawn=once)``, and the reverse.
     Those on another version of a file or of code, which tables leave out, bear the plain name.
@@ -137,16 +133,14 @@ def selected(records: Iterable[Record], search: Search, origin: str) -> Iterator
     SelectionError
         At the end, if there was none.
     """
-    asked = {name: search.selection.asked()[name] for name in ("protocol", "dataset")}
-    asked = {name: patterns for name, patterns in asked.items() if patterns}
-    shown: dict[Hashable, dict[Hashable, Any]] = {}
-    if asked:
+    shown: dict[str, dict[str, tuple[str, ...]]] = {}
+    if any(search.selection.asked()[name] for name in TOLD_APART):
         frame = from_records(records, origin=origin).frame
-        shown = frame.set_index("key")[list(asked)].to_dict("index")
+        rows = frame[["key", *_NAMES]].to_dict("records")
+        shown = {row["key"]: shown_names(row) for row in rows}
     is_empty = True
     for record in search.select(records, origin):
-        names = shown.get(record.key) or {name: getattr(record, name) for name in asked}
-        if all(any(matches(names[name], p) for p in patterns) for name, patterns in asked.items()):
+        if search.selection.shows(shown.get(record.key) or names_of(record)):
             is_empty = False
             yield record
     if is_empty:
@@ -164,6 +158,7 @@ def _own_code(record: Record) -> dict[str, str | None]:
     return found
 
 
+_NAMES = ["protocol", "dataset", "algorithm", "label"]
 _as_text = json.JSONEncoder(sort_keys=True, default=str).encode
 
 
@@ -222,6 +217,7 @@ COLUMNS = [
     "score_seconds",
     "peak_memory_mb",
     "variant",
+    "label",
     "seed",
     "uses_labels",
     "reason",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from results.records.pack import better, count_packed, read_packed
 from results.records.record import Record
@@ -124,8 +124,8 @@ class Selection:
     protocols, settings, datasets, algorithms, seeds : tuple of str
         Names or shell patterns; names told apart are written as printed
         (``"paper(cap.drawn=once)"``). An algorithm is named by its YAML file, which takes in
-        its variants, by its label (``"iforest(max_samples=64)"``), or with empty brackets
-        (``"iforest()"``) as its file has it; columns come in the order given.
+        its variants, by the label that tables print (``"iforest(max_samples=64)"``), or with empty
+        brackets (``"iforest()"``) by its plain one; columns come in the order given.
     """
 
     protocols: tuple[str, ...] = ()
@@ -145,12 +145,22 @@ class Selection:
         }
 
     def takes(self, record: Record) -> bool:
-        """Whether the record is selected."""
+        """Whether the record may be selected: names may be told apart yet."""
         names = names_of(record)
         return all(
             any(matches(value, _base(what, p)) for p in patterns for value in names[what])
+            or (what == "algorithm" and any(p.startswith(f"{record.label}(") for p in patterns))
             for what, patterns in self.asked().items()
             if patterns
+        )
+
+    def shows(self, shown: Mapping[str, tuple[str, ...]]) -> bool:
+        """Whether names that tables print are selected; see `shown_names`."""
+        asked = self.asked()
+        return all(
+            any(matches(value, p) for p in patterns for value in shown[what])
+            for what in TOLD_APART
+            if (patterns := asked[what])
         )
 
 
@@ -162,6 +172,27 @@ def names_of(record: Record) -> dict[str, tuple[str, ...]]:
         "dataset": (record.dataset,),
         "algorithm": names_of_algorithm(record.algorithm, record.variant),
         "seed": (str(record.seed),),
+    }
+
+
+#: Of what tables may print other names than records bear.
+TOLD_APART = ("protocol", "dataset", "algorithm")
+
+
+def shown_names(row: Mapping[Any, Any]) -> dict[str, tuple[str, ...]]:
+    """Return what a row of `results.records.frame.Experiments.frame` may be selected by.
+
+    Examples
+    --------
+    >>> row = {"protocol": "paper", "dataset": "wilt", "algorithm": "lof", "label": "lof"}
+    >>> shown_names(row)["algorithm"]
+    ('lof', 'lof()')
+    """
+    algorithm, label = row["algorithm"], row["label"]
+    return {
+        "protocol": (row["protocol"],),
+        "dataset": (row["dataset"],),
+        "algorithm": (algorithm, label if "(" in label else f"{label}()"),
     }
 
 

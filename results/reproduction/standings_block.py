@@ -159,6 +159,8 @@ def standings_block(cells: pd.DataFrame) -> str:
             "that all have. Difference, wins/ties/losses and p (Wilcoxon's signed-rank test over "
             "data sets): against isolation forest as printed. Holm: over the rows of this table. "
             "OneClassRF (text): the defaults of `OneClassRF()`; OneClassRF: as the paper's tables "
-            'were made, with `max_features_node=None, out_of_bounds="maximal"`.',
+            'were made, with `max_features_node=None, out_of_bounds="maximal"`. P@n leaves out '
+            "what is tied at its threshold, as PyOD's does: it is 0 where more rows than there are "
+            "anomalies lie outside OneClassRF's box, whose scores are tied.",
         ]
     )

@@ -82,8 +82,12 @@ def test_decimal_commas(write):
         r"must be numbers; read 'a' with decimal: \",\" .*; leave 'b', 'c' out with "
         r"'\+\+dataset.drop_columns=\[b,c\]'"
     )
-    with pytest.raises(DataError, match=advice):
+    with pytest.raises(DataError, match=advice) as caught:
         own(mixed)
+    assert "drop_missing_columns" not in str(caught.value)
+    gaps = write("a;b;label\n1,5;x;0\n2;;1\n")
+    with pytest.raises(DataError, match=r"drop_missing_columns: true .* leaves out those with miss"):
+        own(gaps)
     with pytest.raises(DataError, match=r"read 'a' with decimal: .*; take 'b' out of keep_columns"):
         own(mixed, keep_columns=["a", "b"])
     with pytest.raises(DataError, match=r"decimal is '\.' or ','"):

@@ -202,6 +202,18 @@ def test_log_volumes_in_1000_dimensions_equal_the_product_of_the_widths(seed):
         assert checked == tree.node_count > 20
 
 
+def test_the_density_score_of_sub_samples_integrates_to_more_than_one():
+    """As the docstring says: a tree's outermost leaves reach beyond its box."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(330, 3))
+    uniform = rng.uniform(X.min(axis=0), X.max(axis=0), size=(20000, 3))
+    forest = OneClassRF(scoring="density", random_state=0)
+    sampled = np.exp(forest.fit(X).score_samples(uniform)).mean()
+    whole = np.exp(forest.set_params(max_samples=1.0).fit(X).score_samples(uniform)).mean()
+    assert whole == pytest.approx(1.0, rel=0.05)
+    assert sampled > 1.3
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_density_score_integrates_to_one(seed):
     """The supplementary: the forest's output is a step-wise density estimate."""

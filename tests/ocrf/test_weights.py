@@ -6,6 +6,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from ocrf import OneClassRF
+from ocrf._input import quantile
 from ocrf._params import resolve_max_samples
 
 SCORINGS = ["depth", "published_depth", "density", "typical_cell"]
@@ -42,6 +43,21 @@ def test_integer_weights_are_repeated_rows(X, scoring, contamination, adversary)
     for a, b in zip(weighted.estimators_, plain.estimators_, strict=True):
         np.testing.assert_array_equal(a.threshold, b.threshold)
         np.testing.assert_array_equal(a.weighted_n_node_samples, b.n_node_samples)
+
+
+@pytest.mark.parametrize("total", [2000.0, 20.0, 0.5, 1e-250])
+@pytest.mark.parametrize("share", [0.02, 0.3])
+def test_a_quantile_is_that_of_the_weights_whatever_their_sum(total, share):
+    """The largest score below which at most that share of the weights lies."""
+    rng = np.random.default_rng(0)
+    scores, weights = rng.normal(size=2000), rng.random(2000)
+    weights[::7] = 0.0
+    weights *= total / weights.sum()
+    found = quantile(scores, share, weights)
+    below = weights[scores < found].sum() / total
+    assert below <= share < below + 2 * weights.max() / total
+    even = np.full(2000, total / 2000)
+    assert quantile(scores, share, even) == pytest.approx(np.quantile(scores, share), rel=1e-9)
 
 
 @pytest.mark.parametrize("max_samples", ["auto", 0.5])

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from results.aggregate import in_order, make_cells
-from results.records.frame import from_records
-from results.records.opening import Selection, SelectionError
+from results.records.frame import exported, from_records, selected
+from results.records.opening import Search, Selection, SelectionError
 from tests.results.support import key_of, make_record
 
 
@@ -151,6 +151,58 @@ def test_a_file_at_an_address_that_changed_leaves_nothing_of_its_earlier_version
     assert experiments.remarks == [
         "own: left out 1 experiments on another version of the file than that of the latest run"
     ]
+
+
+def edited():
+    """Return records of an algorithm whose file was edited between two data sets and a rerun."""
+    return [
+        make_record(
+            dataset,
+            "mine",
+            key=key_of(dataset, k),
+            config={"algorithm": {"_target_": "sklearn.neighbors.LOF", "k": k}},
+            provenance={"started": started},
+        )
+        for dataset, k, started in (
+            ("pima", 2, "2026-01"),
+            ("wilt", 2, "2026-01"),
+            ("pima", 50, "2026-06"),
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("mine", {("pima", 2), ("wilt", 2), ("pima", 50)}),
+        ("mine()", {("pima", 2), ("wilt", 2)}),
+        ("mine(k=50)", {("pima", 50)}),
+        ("mine(k=*)", {("pima", 50)}),
+    ],
+)
+def test_an_algorithm_is_selected_by_the_name_that_tables_print(asked, expected):
+    """Whatever is shown, packed, forgotten."""
+    records = edited()
+    selection = Selection(algorithms=(asked,))
+    experiments = from_records(records, selection)
+    told = [json.loads(text)["k"] for text in experiments.frame["config_algorithm"]]
+    assert set(zip(experiments.frame["dataset"], told, strict=True)) == expected
+    assert not [remark for remark in experiments.remarks if "no record" in remark]
+    chosen = selected(records, Search(selection), "here")
+    assert {(r.dataset, r.config["algorithm"]["k"]) for r in chosen} == expected
+
+
+def test_an_algorithm_that_nothing_is_shown_under_is_no_selection():
+    with pytest.raises(SelectionError, match=r"fits all of the selection .*mine\(k=7\)"):
+        from_records(edited(), Selection(algorithms=("mine(k=7)",)))
+    with pytest.raises(SelectionError, match="no record is shown under the names"):
+        list(selected(edited(), Search(Selection(algorithms=("mine(k=7)",))), "here"))
+
+
+def test_what_is_told_apart_is_exported_under_names_of_its_own():
+    table = exported(from_records(edited()).frame)
+    names = table[["dataset", "label"]].to_numpy().tolist()
+    assert names == [["pima", "mine"], ["pima", "mine(k=50)"], ["wilt", "mine"]]
 
 
 def test_of_two_files_under_one_name_neither_is_the_usual_one():
