@@ -7,6 +7,7 @@ for the plotting libraries.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,19 +16,38 @@ from results.options import records_paths, selection
 if TYPE_CHECKING:
     from results.output import Output
     from results.published.publication import Publication
-    from results.records.ambiguity import AsFiled
     from results.records.frame import Experiments
 
 
-def _load(
-    options: argparse.Namespace, output: Output, as_filed: AsFiled | None = None
-) -> Experiments:
+def _roots(options: argparse.Namespace) -> tuple[Path, ...]:
+    """Return the folders whose files say what a name stands for."""
+    from results.published.publication import CONF
+
+    return (CONF, *getattr(options, "searchpath", ()))
+
+
+def _as_filed(options: argparse.Namespace) -> Callable[[str, str, str], bool]:
+    from results.reproduction.runs import as_filed
+
+    return as_filed(_roots(options))
+
+
+def _read(options: argparse.Namespace, output: Output) -> Experiments:
     from results.records.frame import load_experiments
 
     experiments = load_experiments(
-        *records_paths(options), selection=selection(options), as_filed=as_filed
+        *records_paths(options), selection=selection(options), as_filed=_as_filed(options)
     )
     output.remarks += experiments.remarks
+    return experiments
+
+
+def _load(options: argparse.Namespace, output: Output) -> Experiments:
+    """Load experiments, and say which are not what the files of their names say."""
+    from results.reproduction.runs import unlike_files
+
+    experiments = _read(options, output)
+    output.remarks += unlike_files(experiments.frame, _roots(options))
     return experiments
 
 
@@ -92,10 +112,9 @@ def standings(options: argparse.Namespace, output: Output) -> None:
 
 def _load_beside(options: argparse.Namespace, output: Output) -> tuple[Experiments, Publication]:
     """Load experiments, named by the files of today, and the numbers to stand beside."""
-    from results.published.publication import CONF, load_publication
-    from results.reproduction.runs import as_filed
+    from results.published.publication import load_publication
 
-    experiments = _load(options, output, as_filed((CONF, *options.searchpath)))
+    experiments = _read(options, output)
     names = {name: set(experiments.frame[name]) for name in ("dataset", "algorithm", "protocol")}
     return experiments, load_publication(options.published, options.searchpath, names)
 
@@ -209,7 +228,14 @@ def forget(options: argparse.Namespace, output: Output) -> None:
     """Remove the selected records from a store, after showing them (failed attempts, say)."""
     from results.forget import forget
 
-    forget(records_paths(options), selection(options), options.status, output, yes=options.yes)
+    forget(
+        records_paths(options),
+        selection(options),
+        options.status,
+        output,
+        yes=options.yes,
+        as_filed=_as_filed(options),
+    )
 
 
 def pack(options: argparse.Namespace, output: Output) -> None:
@@ -227,7 +253,7 @@ def pack(options: argparse.Namespace, output: Output) -> None:
     search = Search(selection(options))
     # The file is replaced only after the search: not if it ends with nothing.
     count = pack(
-        selected(records, search, ", ".join(map(str, paths))),
+        selected(records, search, ", ".join(map(str, paths)), _as_filed(options)),
         options.file,
         curves=not options.without_curves,
         paths=not options.without_paths,

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from results.output import Output
+from results.records.ambiguity import AsFiled
 from results.records.asked import asked_for, no_longer_ask
 from results.records.frame import selected
 from results.records.opening import Search, Selection, left_out, no_records
@@ -23,6 +24,7 @@ def forget(
     output: Output,
     *,
     yes: bool,
+    as_filed: AsFiled | None = None,
 ) -> None:
     """Show the records that are selected, ask, and remove them.
 
@@ -37,6 +39,8 @@ def forget(
     output : Output
     yes : bool
         Remove without asking.
+    as_filed : callable, optional
+        Says which of several configurations keeps its name; see `results.records.ambiguity`.
 
     Raises
     ------
@@ -63,7 +67,7 @@ def forget(
     search = Search(selection)
     chosen = [
         record
-        for record in selected(store, search, str(paths[0]))
+        for record in selected(store, search, str(paths[0]), as_filed)
         if not statuses or record.status in statuses
     ]
     output.remarks += search.unmatched() + left_out(store.unreadable)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from results.metrics import METRICS, USUAL_METRICS
 from results.records.ambiguity import AsFiled, drop_superseded, tell_apart
-from results.records.mixtures import mixed_options, mixed_versions, partly_measured, shared_splits
+from results.records.mixtures import mixtures, partly_measured
 from results.records.opening import (
     TOLD_APART,
     Search,
@@ -104,8 +104,7 @@ def from_records(
     frame = frame[chosen].reset_index(drop=True)
     if frame.empty:
         raise search.nothing()
-    remarks += mixed_options(frame) + mixed_versions(frame)
-    remarks += shared_splits(frame)
+    remarks += mixtures(frame)
     remarks += partly_measured(frame, sorted(METRICS.keys() - USUAL_METRICS))
     found = {name: frame[name].astype(str) for name in ("protocol", "setting", "dataset", "seed")}
     own = pd.Series([own["algorithm"][1] for own in itertools.compress(names, chosen)])
@@ -115,7 +114,9 @@ def from_records(
     return Experiments(frame, search.selection, remarks, again)
 
 
-def selected(records: Iterable[Record], search: Search, origin: str) -> Iterator[Record]:
+def selected(
+    records: Iterable[Record], search: Search, origin: str, as_filed: AsFiled | None = None
+) -> Iterator[Record]:
     """Yield the selected records, as they are, by the names that tables show.
 
     ``paper`` leaves out what is told apart from it, ``paper(cap.drawn=once)``, and the reverse.
@@ -127,6 +128,8 @@ def selected(records: Iterable[Record], search: Search, origin: str) -> Iterator
         Can be iterated over several times.
     search : Search
     origin : str
+    as_filed : callable, optional
+        As tables have it; see :func:`load_experiments`.
 
     Raises
     ------
@@ -135,7 +138,7 @@ def selected(records: Iterable[Record], search: Search, origin: str) -> Iterator
     """
     shown: dict[str, dict[str, tuple[str, ...]]] = {}
     if any(search.selection.asked()[name] for name in TOLD_APART):
-        frame = from_records(records, origin=origin).frame
+        frame = from_records(records, origin=origin, as_filed=as_filed).frame
         rows = frame[["key", *_NAMES]].to_dict("records")
         shown = {row["key"]: shown_names(row) for row in rows}
     is_empty = True

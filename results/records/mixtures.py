@@ -14,6 +14,11 @@ import pandas as pd
 from results.records.ambiguity import leaves
 
 
+def mixtures(frame: pd.DataFrame) -> list[str]:
+    """Say what is mixed within a cell, or within the column of a table."""
+    return mixed_options(frame) + mixed_versions(frame) + shared_splits(frame)
+
+
 def mixed_versions(frame: pd.DataFrame) -> list[str]:
     """Say of which cells the experiments were run with several versions of a package.
 

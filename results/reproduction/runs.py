@@ -93,6 +93,20 @@ def as_filed(roots: Sequence[Path]) -> Callable[[str, str, str], bool]:
     return is_as_filed
 
 
+def unlike_files(frame: pd.DataFrame, roots: Sequence[Path]) -> list[str]:
+    """Say which protocols, data sets and algorithms are not what the files of their names say.
+
+    Where all of a run has an option overridden, its name does not tell it from the file's.
+    """
+    remarks = []
+    for group, word in _WORDS.items():
+        column = "label" if group == "algorithm" else group
+        for name, text in sorted(set(zip(frame[column], frame[f"config_{group}"], strict=True))):
+            if what := _change(group, str(name), str(text), roots):
+                remarks.append(f"{word} {name} was run with {what}")
+    return list(dict.fromkeys(remarks))
+
+
 def comparable(frame: pd.DataFrame, publication: Publication) -> tuple[pd.DataFrame, list[str]]:
     """Leave out the experiments whose protocol, data set or algorithm is not what its file says.
 

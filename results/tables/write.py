@@ -13,6 +13,7 @@ from results.output import Output
 from results.published.paper import TABLES
 from results.records.files import safe_name
 from results.records.frame import Experiments
+from results.records.mixtures import mixtures
 from results.tables import datasets
 from results.tables.build import build_table
 from results.tables.latex import standalone, table_to_latex
@@ -65,16 +66,20 @@ def build_tables(experiments: Experiments, options: TableOptions) -> list[Table]
         options.algorithms or experiments.selection.algorithms,
         options.transposed,
     )
-    return [
-        build_table(
+    tables = []
+    frame = experiments.frame
+    for part in slices(experiments):
+        table = build_table(
             part.cells,
             options_ordered,
             name=part.name,
             caption=part.caption,
             default_metrics=part.metrics,
         )
-        for part in slices(experiments)
-    ]
+        own = frame[(frame["protocol"] == part.protocol) & (frame["setting"] == part.setting)]
+        table.notes += [f"{remark}." for remark in mixtures(own)]
+        tables.append(table)
+    return tables
 
 
 def write_tables(experiments: Experiments, options: TableOptions, output: Output) -> None:
@@ -92,6 +97,8 @@ def write_tables(experiments: Experiments, options: TableOptions, output: Output
         output.write(f"tables/{table.name}.md", table_to_markdown(table))
         output.write(f"tables/{table.name}.csv", table_to_csv(table))
         print_table(output.console, table)
+    noted = {note.removesuffix(".") for table in tables for note in table.notes}
+    output.remarks = [remark for remark in output.remarks if remark not in noted]
     held = experiments.frame[list(options.metrics)].notna().any()
     output.remarks += [f"no experiment holds {metric}" for metric in held.index[~held]]
     names = [datasets.NAME, *(table.name for table in tables)]

@@ -86,7 +86,9 @@ def test_decimal_commas(write):
         own(mixed)
     assert "drop_missing_columns" not in str(caught.value)
     gaps = write("a;b;label\n1,5;x;0\n2;;1\n")
-    with pytest.raises(DataError, match=r"drop_missing_columns: true .* leaves out those with miss"):
+    with pytest.raises(
+        DataError, match=r"drop_missing_columns: true .* leaves out those with miss"
+    ):
         own(gaps)
     with pytest.raises(DataError, match=r"read 'a' with decimal: .*; take 'b' out of keep_columns"):
         own(mixed, keep_columns=["a", "b"])

@@ -2,12 +2,16 @@
 
 import argparse
 import csv
+import json
 
 import pytest
+from omegaconf import OmegaConf
 
+from datasets.collections import CONF
 from results.cli import main
 from results.options import metrics_option
-from tests.results.support import make_record, write_fast
+from results.records.store import RecordStore
+from tests.results.support import key_of, make_record, write_fast
 
 
 @pytest.fixture
@@ -143,3 +147,55 @@ def test_an_option_is_not_abbreviated(capsys):
         main(["tables", "--record", "nowhere"])
     assert ended.value.code == 2
     assert "--record" in capsys.readouterr().err
+
+
+@pytest.fixture
+def filed_protocol():
+    """The protocol `clean` as its file has it, and with another cap."""
+    written = OmegaConf.to_container(OmegaConf.load(CONF / "protocol" / "clean.yaml"))
+    return written, written | {"cap": {**written["cap"], "ratio": None}}
+
+
+def under(protocol, dataset, seed=0):
+    return [
+        make_record(
+            dataset,
+            protocol="clean",
+            seed=seed,
+            split=split,
+            key=key_of(dataset, split, seed, json.dumps(protocol)),
+            config={"protocol": protocol},
+        )
+        for split in range(2)
+    ]
+
+
+def test_a_protocol_that_was_overridden_everywhere_is_said(tmp_path, capsys, filed_protocol):
+    filed, changed = filed_protocol
+    write_fast(tmp_path / "records", under(changed, "pima"))
+    for command in ("tables", "status", "statistics"):
+        assert main([command, "--output", str(tmp_path)]) == 0
+        out = " ".join(capsys.readouterr().out.split())
+        assert "protocol clean was run with cap.ratio=null, and clean.yaml has cap.ratio=0.1" in out
+    # Beside the protocol as its file has it, that one has the name, however few cells it is.
+    write_fast(tmp_path / "records", under(filed, "wilt") + under(changed, "shuttle"))
+    assert main(["tables", "--output", str(tmp_path)]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "listed apart as clean(cap.ratio=null)" in out
+    assert "and clean.yaml has" not in out
+    asked = ["--records", str(tmp_path / "records"), "--protocol", "clean", "--yes"]
+    assert main(["forget", *asked]) == 0
+    assert {record.dataset for record in RecordStore(tmp_path / "records")} == {"pima", "shuttle"}
+
+
+def test_a_column_of_two_configurations_says_so_in_its_files(tmp_path):
+    records = [
+        make_record(dataset, "mine", key=key_of(dataset), config={"algorithm": {"k": k}})
+        for dataset, k in (("pima", 2), ("wilt", 50))
+    ]
+    write_fast(tmp_path / "records", records)
+    assert main(["tables", "--output", str(tmp_path)]) == 0
+    words = "algorithm mine (paper) was run with different options: k=2 on pima; k=50 on wilt"
+    for suffix in ("md", "tex"):
+        text = (tmp_path / "tables" / f"table2_novelty.{suffix}").read_text(encoding="utf-8")
+        assert words in text.replace("\n", " ")
