@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from results.metrics import METRICS, USUAL_METRICS
-from results.records.ambiguity import AsFiled, drop_superseded, tell_apart
+from results.records.ambiguity import AsFiled, tell_apart
 from results.records.mixtures import mixtures, partly_measured
 from results.records.opening import (
     TOLD_APART,
@@ -27,6 +27,7 @@ from results.records.opening import (
 )
 from results.records.record import PARTS_WITH_CODE, Record, targets
 from results.records.splits import splits_of
+from results.records.versions import drop_superseded
 
 #: What names an experiment to a reader; two records must not share all of it.
 COORDINATES = ["dataset", "label", "setting", "protocol", "seed", "split"]
