@@ -9,8 +9,9 @@ from pathlib import Path
 
 from results.output import Output
 from results.records.ambiguity import AsFiled
-from results.records.asked import asked_for, no_longer_ask
+from results.records.asked import asked_for
 from results.records.frame import selected
+from results.records.grid_file import no_longer_ask
 from results.records.opening import Search, Selection, left_out, no_records
 from results.records.record import Record
 from results.records.statuses import STATUSES

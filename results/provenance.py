@@ -12,7 +12,7 @@ from results.output import Output
 from results.tables.text import print_columns
 
 #: Differences between experiments that do not cast doubt on them.
-_MOMENTS = ("started", "finished", "ended")
+_MOMENTS = ("started", "finished", "ended", "asked")
 # Each data set has a file of its own, and each algorithm of the user's code of its own.
 _VOLATILE = (*_MOMENTS, "pid", "time", "load", "content", "code", "indices")
 _UNCOMMITTED = "uncommitted changes"

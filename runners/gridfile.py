@@ -1,11 +1,8 @@
-"""``grid.json``: the experiments that runs were asked for, beside the records of those that ran.
+"""The experiments that a run is asked for are added to ``grid.json``.
 
-`python -m results status` reads it, and so knows cells without a record. Its format::
-
-    {"cells": [{"dataset": ..., "algorithm": ..., "variant": ..., "setting": ..., "protocol": ...,
-                "seed": 0, "keys": [KEY, ...]}, ...]}
-
-with one key per split, in their order. A file that holds no grid is written anew.
+`results.records.grid_file` has its format. `python -m results status` reads it, and so knows cells
+without a record; all commands read when a cell was last asked for. A file that holds no grid is
+written anew.
 """
 
 from __future__ import annotations
@@ -13,11 +10,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from results.records.asked import GridError, grid_file, only_writer, read_grid
 from results.records.files import write_atomically
+from results.records.grid_file import GridError, grid_file, only_writer, read_grid
 from results.records.store import RecordStore
 from runners.experiment import Cell
 
@@ -28,6 +26,7 @@ def describe(cells: Sequence[Cell], store: RecordStore) -> None:
     Cells of earlier runs stay as long as they have a record. In a job of another launcher, which
     has one cell of a sweep, all stay.
     """
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
     described: list[dict[str, Any]] = [
         {
             "dataset": cell.dataset,
@@ -36,6 +35,7 @@ def describe(cells: Sequence[Cell], store: RecordStore) -> None:
             "setting": cell.setting,
             "protocol": cell.protocol,
             "seed": cell.seed,
+            "asked": now,
             "keys": list(cell.keys),
         }
         for cell in cells
@@ -49,8 +49,8 @@ def describe(cells: Sequence[Cell], store: RecordStore) -> None:
                 merged[old["keys"][0]] = old
         for new in described:
             first = new["keys"][0]
-            if first not in merged or len(merged[first]["keys"]) < len(new["keys"]):
-                merged[first] = new
+            known = merged[first]["keys"] if first in merged else []
+            merged[first] = new | {"keys": max(known, new["keys"], key=len)}
         text = json.dumps({"cells": list(merged.values())}, indent=1)
         write_atomically(path, text.encode())
 

@@ -226,6 +226,11 @@ def from_splitter(
     -------
     train, test : ndarray
         Positions in `X`.
+
+    Raises
+    ------
+    DataError
+        If the splitter cannot be built or yields no such pair, or a number is not one of a row.
     """
     built, takes_seed = _build(splitter, seed if seeds is None else seeds[split])
     position = 0 if takes_seed and seeds is not None else split

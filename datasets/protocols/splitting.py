@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datasets.dataset import Dataset, Split
+from datasets.errors import DataError
 from datasets.protocols.given import from_file, from_splitter
 from datasets.protocols.protocol import Protocol, protocol_from
 from datasets.protocols.replay import ReplayedSplit, replay
@@ -164,6 +165,12 @@ def _drawn(
         if isinstance(protocol.cut, Splitter):
             X = dataset.X[table]
             first, second = from_splitter(protocol.cut, X, y[table], seed, split, protocol.seeds)
+            if protocol.test_rows != "all" and len(both := np.intersect1d(first, second)):
+                raise DataError(
+                    f"protocol.cut: {protocol.cut.target} has {len(both)} rows in both parts of "
+                    f"split {split}; if this is meant: a file of indices may say so, and "
+                    "test_rows: all tests on all rows"
+                )
         else:
             first, second = cut_rows(y[table], protocol.cut, streams)
     return table, table[first], table[second]

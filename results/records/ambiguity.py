@@ -136,7 +136,7 @@ def _renamed(
     }
     if name == "dataset" and not preferred and not _ORIGINS.isdisjoint(changed):
         return [f"{old}({suffix})" for old, suffix in zip(rows[name], suffixes, strict=True)]
-    latest = rows["started"].groupby(told["suffix"]).max().to_dict()
+    latest = rows["asked"].groupby(told["suffix"]).max().to_dict()
     usual = max(
         sorted(preferred or set(suffixes)),
         key=lambda suffix: (n_cells[suffix], n_rows[suffix], latest[suffix]),

@@ -196,6 +196,7 @@ def _row(record: Record) -> dict[str, Any]:
         "indices": record.provenance.get("indices"),
         **_own_code(record),
         "started": str(record.provenance.get("started", "")),
+        "asked": record.last_asked,
         "versions": _as_text(record.provenance.get("versions") or {}),
         "provenance": _as_text(record.provenance),
     }

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Protocol
 
+from results.records.grid_file import last_asked
 from results.records.pack import better, count_packed, read_packed
 from results.records.record import Record
 from results.records.store import RecordStore
@@ -16,7 +17,9 @@ from results.records.store import RecordStore
 class Records(Protocol):
     """Records to iterate over, and what could not be read in the last pass."""
 
-    unreadable: list[tuple[Path, str]]
+    @property
+    def unreadable(self) -> list[tuple[Path, str]]:
+        """What the last pass could not read, and why."""
 
     def __iter__(self) -> Iterator[Record]: ...
 
@@ -41,6 +44,35 @@ class PackedFile:
 
     def __len__(self) -> int:
         return count_packed(self.file)
+
+
+class StoredRecords:
+    """The records of a folder's store; each says in its provenance when it was last asked for.
+
+    A run does not compute again what is recorded, so that this may be long after it was computed.
+
+    Parameters
+    ----------
+    folder : Path
+    """
+
+    def __init__(self, folder: Path):
+        self.store = RecordStore(folder)
+
+    @property
+    def unreadable(self) -> list[tuple[Path, str]]:
+        """What the last pass could not read."""
+        return self.store.unreadable
+
+    def __iter__(self) -> Iterator[Record]:
+        asked = last_asked(self.store.path)
+        for record in self.store:
+            if record.key in asked:
+                record.provenance["asked"] = asked[record.key]
+            yield record
+
+    def __len__(self) -> int:
+        return len(self.store)
 
 
 class MergedRecords:
@@ -91,9 +123,9 @@ def _parts(path: Path) -> list[Records]:
         parts: list[Records] = [PackedFile(path)]
     else:
         parts = [PackedFile(file) for file in packed_files(path)]
-        store = RecordStore(path)
-        if len(store):
-            parts.append(store)
+        stored = StoredRecords(path)
+        if len(stored):
+            parts.append(stored)
     if not any(len(part) for part in parts):
         below = path / "records"
         did_you_mean = len(RecordStore(below)) or packed_files(below)

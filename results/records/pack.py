@@ -281,7 +281,7 @@ def _rank(record: Record) -> tuple[int, tuple[float, float], bool, str, str]:
         # A result is the same under any limit that it met.
         (0.0, 0.0) if record.status == "ok" else _limits(record),
         bool(record.curves),
-        str(record.provenance.get("started", "")),
+        record.last_asked,
         json.dumps(plain, sort_keys=True),
     )
 

@@ -191,6 +191,11 @@ class Record:
         """``"algorithm"``, or ``"algorithm(variant)"`` where parameters were overridden."""
         return f"{self.algorithm}({self.variant})" if self.variant else self.algorithm
 
+    @property
+    def last_asked(self) -> str:
+        """When a run last asked for it: not before it began. Empty if that is not known."""
+        return max(str(self.provenance.get(moment) or "") for moment in ("started", "asked"))
+
     def to_dict(self) -> dict[str, Any]:
         """Return what the file holds: plain JSON types, curves encoded."""
         plain: dict[str, Any] = {"format": FORMAT}

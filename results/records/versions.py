@@ -1,6 +1,7 @@
 """Experiments on an earlier version of a user's file, code or splits are left out.
 
-The names stay the same when a file is edited: the version that ran last is the one that counts.
+The names stay the same when a file is edited: the version that a run asked for last is the one
+that counts, whether it was run then or was recorded.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def drop_superseded(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Keep the experiments on the latest version of each data set, algorithm and splitter.
 
     A user's own file or code may change under the same name. Everything run on another version than
-    the experiment that ran last goes, so that no cell, and no comparison, mixes the two.
+    the experiment that was asked for last goes, so that no cell, and no comparison, mixes the two.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ def drop_superseded(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         any), ``targets`` (the classes that the configuration names), both of ``_algorithm`` and
         ``_protocol`` alone as well (a digest that is not known is None), ``protocol``,
         ``config_protocol``, ``indices`` (digest of the file of row numbers, None without one),
-        ``started`` (ISO time stamp) and ``is_selected``.
+        ``asked`` (ISO time stamp) and ``is_selected``.
 
     Returns
     -------
@@ -58,7 +59,7 @@ def drop_superseded(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     frame = frame.assign(definition=texts.map(plain))
     for version, (same, name, noun) in _VERSIONS.items():
         found = frame[version] if version in _MAY_BE_UNKNOWN else frame[version].fillna("")
-        in_time = frame.assign(found=found).sort_values("started", kind="stable")
+        in_time = frame.assign(found=found).sort_values("asked", kind="stable")
         latest = in_time.groupby(same, sort=False)["found"].transform("last")
         old = found.notna() & (found != latest.reindex(frame.index))
         remarks += [

@@ -236,6 +236,21 @@ def test_a_splitter_without_a_random_state_yields_its_pairs_in_turn():
         np.testing.assert_array_equal(parts(made, steps, split=split)[1], pairs[split][1])
 
 
+class Overlapping:
+    """Trains on the first rows and tests all of them, as a mistake in a splitter does."""
+
+    def split(self, X, y):
+        yield np.arange(30), np.arange(len(X))
+
+
+def test_a_splitter_that_tests_what_it_trains_on_is_refused():
+    cut = {"_target_": f"{__name__}.Overlapping"}
+    with pytest.raises(ValueError, match="Overlapping has 30 rows in both parts of split 0; if"):
+        parts(dataset(40, 10), {"cut": cut} | NONE)
+    train, test = parts(dataset(40, 10), {"cut": cut, "test_rows": "all"} | NONE)
+    assert (len(train), len(test)) == (30, 50)
+
+
 def test_row_numbers_of_a_file(tmp_path):
     made = dataset(20, 5)
     rows = pd.DataFrame(

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from results.cli import main
-from results.records.asked import no_longer_ask, only_writer
+from results.records.grid_file import no_longer_ask, only_writer
 from results.records.opening import PackedFile
 from results.records.store import RecordStore
 from tests.results.support import key_of, make_record, write_fast

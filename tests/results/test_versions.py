@@ -1,12 +1,16 @@
-"""Of a file, code or splits that a user edited, the version that ran last counts."""
+"""Of a file, code or splits that a user edited, the version that was asked for last counts."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from results.aggregate import make_cells
-from results.records.frame import from_records
-from results.records.opening import Selection, SelectionError
+from results.records.frame import from_records, load_experiments
+from results.records.grid_file import grid_file
+from results.records.opening import Selection, SelectionError, open_records
+from results.records.pack import pack
+from results.records.store import RecordStore
 from tests.results.support import key_of, make_record
 
 
@@ -22,6 +26,30 @@ def version(content, started, roc, algorithm="iforest"):
         )
         for split in range(5)
     ]
+
+
+def test_a_version_that_a_run_asked_for_again_counts_though_it_was_recorded_before(tmp_path):
+    """Whoever undoes a change and runs again gets the numbers of the file as it is."""
+    store = RecordStore(tmp_path / "records")
+    first, second = version("a" * 64, "2026-01-01", 0.1), version("b" * 64, "2026-01-02", 0.2)
+    cells = {}
+    for records in (first, second):
+        for record in records:
+            store.put(record)
+        names = ("dataset", "algorithm", "variant", "setting", "protocol", "seed")
+        cell = {name: getattr(records[0], name) for name in names}
+        cells[records[0].key] = cell | {"keys": [record.key for record in records]}
+    by_time = [(first[0].key, "2026-01-01"), (second[0].key, "2026-01-02")]
+    for asked, expected in (({}, 0.2), (dict(by_time), 0.2), ({first[0].key: "2026-01-03"}, 0.1)):
+        grid = [cell | {"asked": asked.get(key, "")} for key, cell in cells.items()]
+        grid_file(store.path).write_text(json.dumps({"cells": grid}))
+        experiments = load_experiments(store.path)
+        assert experiments.frame["roc_auc"].tolist() == [expected] * 5
+        assert len(experiments.remarks) == 1
+        # A packed file keeps what the folder knew.
+        pack(open_records(store.path), tmp_path / "packed.parquet")
+        packed = load_experiments(tmp_path / "packed.parquet")
+        assert packed.frame["roc_auc"].tolist() == [expected] * 5
 
 
 @pytest.mark.parametrize("first", [None, "0" * 64, "f" * 64])

@@ -284,7 +284,7 @@ def test_an_edited_splitter_is_told_from_an_edited_algorithm(folder, composed, t
         POOL.close()  # another run has other workers
         return Path(cells[0].config["output"]) / "records"
 
-    run("iforest", "lof")
+    first = load_experiments(run("iforest", "lof")).frame
     folder("own_cut.py", SPLITTER.replace("// 2", "// 3"))
     experiments = load_experiments(run("lof"))
     assert set(experiments.frame["label"]) == {"lof"}
@@ -292,6 +292,12 @@ def test_an_edited_splitter_is_told_from_an_edited_algorithm(folder, composed, t
     assert experiments.frame["code_protocol"].nunique() == 1
     [remark] = experiments.remarks
     assert "left out 4 experiments on another version of the code" in remark
+    # Nothing is run again after the change is undone: what was recorded counts.
+    folder("own_cut.py", SPLITTER)
+    experiments = load_experiments(run("lof"))
+    assert sorted(experiments.frame["key"]) == sorted(first["key"])
+    [remark] = experiments.remarks
+    assert "left out 2 experiments on another version of the code" in remark
 
 
 @pytest.mark.usefixtures("_no_workers")
