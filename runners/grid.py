@@ -16,11 +16,11 @@ from typing import Any
 
 from joblib import Parallel, cpu_count, delayed, parallel_config
 
+from results.records.grid_file import ask
 from results.records.statuses import FAILED_STATUSES
 from results.records.store import RecordStore
 from runners.detectors import WITH_KERNELS, preloaded_packages
 from runners.experiment import Cell, Experiment
-from runners.gridfile import describe
 from runners.isolation.pool import POOL
 from runners.isolation.zygote_process import StartError
 from runners.preflight import (
@@ -78,7 +78,8 @@ def run_grid(cells: Sequence[Cell]) -> Summary:
             print("\n".join(summary.lines()), file=sys.stderr)
             return summary
         say_notes()
-        describe(cells, store)
+        # A job of another launcher has one cell of a sweep.
+        ask(store, cells, is_part="SUBMITIT_EXECUTOR" in os.environ)
         return _Grid(cells, plan, store, runner).run()
     finally:
         log.removeHandler(handler)

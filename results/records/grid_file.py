@@ -6,6 +6,7 @@ Its format::
                 "seed": 0, "asked": TIME, "keys": [KEY, ...]}, ...]}
 
 with one key per split, in their order, and the time of the last run that asked for the cell.
+`python -m results status` reads it, and so knows cells without a record.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from results.records.files import LOCKS, write_atomically
 from results.records.store import RecordStore
@@ -30,6 +32,8 @@ class GridError(ValueError):
 
 class AskedCell(BaseModel):
     """A cell as the file has it; earlier versions of this project wrote no time."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     dataset: Name
     algorithm: Name
@@ -60,6 +64,42 @@ def only_writer(records: Path) -> Iterator[None]:
         yield
 
 
+def ask(store: RecordStore, cells: Iterable[object], *, is_part: bool) -> None:
+    """Add the cells of a run to the grid; a file that holds no grid is written anew.
+
+    Parameters
+    ----------
+    store : RecordStore
+    cells : iterable
+        Objects with the attributes of `AskedCell`.
+    is_part : bool
+        Whether others of the same run are added by other processes: then all cells in the file
+        stay, and else those of earlier runs that have a record.
+    """
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    file = grid_file(store.path)
+    with only_writer(store.path):
+        merged = {cell.keys[0]: cell for cell in _known(file) if is_part or store.locate(cell.keys)}
+        for asked in cells:
+            cell = AskedCell.model_validate(asked)
+            known = merged[cell.keys[0]].keys if cell.keys[0] in merged else []
+            keys = max(known, cell.keys, key=len)
+            merged[cell.keys[0]] = cell.model_copy(update={"asked": now, "keys": keys})
+        _write(file, merged.values())
+
+
+def _known(file: Path) -> list[AskedCell]:
+    try:
+        return read_grid(file) if file.is_file() else []
+    except GridError:
+        return []
+
+
+def _write(file: Path, cells: Iterable[AskedCell]) -> None:
+    text = json.dumps({"cells": [cell.model_dump() for cell in cells]}, indent=1)
+    write_atomically(file, text.encode())
+
+
 def no_longer_ask(records: Path, keys: set[str]) -> None:
     """Take the cells out of a grid all of whose records had one of the keys and were removed."""
     file = grid_file(records)
@@ -67,12 +107,12 @@ def no_longer_ask(records: Path, keys: set[str]) -> None:
         return
     with only_writer(records):
         store = RecordStore(records)
-        kept: list[dict[str, Any]] = [
-            cell.model_dump()
+        kept = [
+            cell
             for cell in read_grid(file)
             if not keys.intersection(cell.keys) or store.locate(cell.keys)
         ]
-        write_atomically(file, json.dumps({"cells": kept}, indent=1).encode())
+        _write(file, kept)
 
 
 def read_grid(file: Path) -> list[AskedCell]:
