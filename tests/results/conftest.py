@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from results.output import Output
+from tests.results.publications import publisher
 from tests.results.support import published_records, with_curves, write_fast
 
 
@@ -39,3 +40,9 @@ def recorder(tmp_path):
     text = io.StringIO()
     console = Console(file=text, width=200)
     return SimpleNamespace(output=Output(tmp_path, console), text=text)
+
+
+@pytest.fixture
+def publish(tmp_path):
+    """Return a maker of publications; see `publisher`."""
+    return publisher(tmp_path)

@@ -1,6 +1,10 @@
-"""A made-up folder of published numbers."""
+"""Made-up published numbers: a folder of them, and publications of a few columns."""
 
 import yaml
+
+from results.published.description import Description
+from results.published.publication import Publication
+from results.published.values import read_values
 
 DESCRIPTION = {
     "citation": "Nobody (2020): A benchmark",
@@ -51,3 +55,34 @@ def write(folder, description=DESCRIPTION, values=LONG, reasons=None):
 
 def changed(**keys):
     return {name: value for name, value in (DESCRIPTION | keys).items() if value is not None}
+
+
+#: Columns of a publication that `publisher` makes.
+PRINTED = ["A", "B", "C", "D"]
+
+
+def publisher(folder):
+    """Return a maker of publications of values (data sets x printed columns, in per cent)."""
+
+    def make(block, **changes):
+        described = {
+            "citation": "Nobody (2020)",
+            "scale": "percent",
+            "digits": 1,
+            "form": "wide",
+            "metrics": {"roc_auc": "AUC"},
+            "settings": {"semi": {"setting": "novelty", "protocol": "clean", "splits": 1}},
+            "datasets": "same",
+            "algorithms": {"A": "lof"},
+            "tolerance": {"absolute": 0.1},
+        } | changes
+        described["algorithms"] = dict.fromkeys(PRINTED) | described["algorithms"]
+        if described["datasets"] != "same":
+            described["datasets"] = dict.fromkeys(block) | described["datasets"]
+        description = Description.model_validate(described)
+        lines = [["dataset", *PRINTED], *([name, *row] for name, row in block.items())]
+        path = folder / "values.csv"
+        path.write_text("".join(f"{','.join(line)}\n" for line in lines))
+        return Publication("nobody", folder, description, read_values(path, description), [])
+
+    return make

@@ -143,3 +143,8 @@ def write_fast(path, records):
         file = store.path_of(record)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(record.to_dict(), separators=(",", ":")), encoding="utf-8")
+
+
+def splits(n=10, **changes):
+    """Return the records of the first n splits of a cell."""
+    return [make_record(split=split, **changes) for split in range(n)]

@@ -8,14 +8,12 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from results.aggregate import make_cells
 from results.records.frame import from_records
-from results.tables import datasets as table1
 from results.tables.latex import escape, standalone, table_to_latex
 from results.tables.model import TableOptions
 from results.tables.text import print_table, table_to_csv, table_to_markdown
 from results.tables.write import Slice, build_tables
-from tests.results.support import make_record
+from tests.results.support import make_record, splits
 
 ROC = "roc_auc_curve"
 
@@ -24,10 +22,6 @@ def only_table(records, **options):
     tables = build_tables(from_records(records), TableOptions(**options))
     assert len(tables) == 1
     return tables[0]
-
-
-def splits(n=10, **changes):
-    return [make_record(split=split, **changes) for split in range(n)]
 
 
 @pytest.mark.parametrize(
@@ -89,15 +83,6 @@ def test_means_over_as_many_but_other_splits_are_not_compared_and_marked():
     seeded = [*splits(roc=0.95, algorithm="lof", seed=1), *splits(algorithm="orca", roc=0.7)]
     assert only_table([*splits(), *seeded]).entries["pima", "lof", ROC].plain == "0.950§"
     assert only_table(splits(seed=1)).entries["pima", "iforest", ROC].plain == "0.900"
-
-
-def test_a_failed_split_takes_its_data_set_out_of_the_ranks_and_a_run_of_fewer_its_algorithm():
-    failed = [*splits(9, algorithm="lof"), make_record(algorithm="lof", split=9, status="error")]
-    whole = [*splits(algorithm="lof", dataset="wilt"), *splits(), *splits(dataset="wilt")]
-    assert "average (1 common):" in {line.heading for line in only_table(failed + whole).lines}
-    third = [*splits(algorithm="orca"), *splits(3, algorithm="orca", dataset="wilt")]
-    notes = " ".join(only_table([*splits(algorithm="lof"), *whole, *third]).notes)
-    assert "common: pima, wilt; without Orca, not run on every data set and split." in notes
 
 
 def test_a_cell_that_was_not_run_is_no_na():
@@ -245,103 +230,9 @@ def test_terminal_tables_are_split_rather_than_cut(paper_records, width):
     assert max(map(len, text.splitlines())) <= width
 
 
-def test_table1_of_other_data_sets_speaks_of_no_paper():
-    rows = table1.build_rows(make_cells(from_records([make_record("mine", "lof")]).frame))
-    for text in (table1.to_markdown(rows), table1.to_latex(rows)):
-        assert "published" not in text
-        assert "paper" not in text
-
-
-def test_table1_shows_published_numbers_beside_the_counts():
-    counts = {
-        "n_train": 300,
-        "n_test": 384,
-        "n_features": 8,
-        "n_anomalies_train": 0,
-        "n_anomalies_test": 25,
-    }
-    records = [
-        *splits(counts=counts),
-        *splits(setting="outlier", counts=counts | {"n_train": 325}),
-        *splits(dataset="mine", counts={}),
-        *splits(dataset="other", protocol="clean", counts=counts | {"n_features": 3}),
-    ]
-    rows = {row[0]: row[1:] for row in table1.build_rows(make_cells(from_records(records).frame))}
-    assert rows["pima"] == [
-        "768",
-        "8",
-        "pos",
-        "34.9",
-        "8",
-        "300 (novelty), 325 (outlier)",
-        "384",
-        "25",
-    ]
-    assert rows["mine"] == ["--"] * 8
-    # Of data that the paper does not have, run under another protocol alone.
-    assert rows.pop("other")[4:] == ["3", "300", "384", "25"]
-    texts = [[name, *row] for name, row in rows.items()]
-    csv = pd.read_csv(io.StringIO(table1.to_csv(texts)), index_col=0)
-    assert csv.loc["pima", ["train (novelty)", "train (outlier)"]].tolist() == [300, 325]
-    assert "train" not in csv
-    assert csv.loc["mine"].isna().all()
-    assert "--: not in the paper, nor in records, which hold splits: mine." in table1.to_markdown(
-        texts
-    )
-    assert "--: not in the paper" not in table1.to_markdown(texts[1:])
-    latex = table1.to_latex([["adult", "1", "6", ">50K", "23.9", "6", "1", "1", "1"]])
-    assert r"\ensuremath{>}50K" in latex
-
-
 @pytest.mark.parametrize("character", list("&%$#_{}~^\\<>±≠≤†‡"))
 def test_special_characters_are_escaped(character):
     assert escape(f"a{character}b") != f"a{character}b"
-
-
-def test_a_variant_tried_on_one_data_set_does_not_shrink_the_common_ones():
-    records = [
-        r
-        for d in ("pima", "wilt", "adult")
-        for a in ("iforest", "lof")
-        for r in splits(dataset=d, algorithm=a)
-    ]
-    records += splits(variant="max_samples=64")
-    table = only_table(records)
-    line = next(line for line in table.lines if line.key == "average_common")
-    assert line.heading == "average (3 common):"
-    label = "iforest(max_samples=64)"
-    assert table.entries["average_common", label, "roc_auc_curve"].text == "--"
-    assert table.entries["mean_rank", label, "roc_auc_curve"].text == "--"
-    assert any("without iForest (max_samples=64), not run on every" in n for n in table.notes)
-
-
-def test_an_algorithm_that_failed_somewhere_does_shrink_them():
-    records = [*splits(), *splits(dataset="wilt"), *splits(algorithm="lof")]
-    records.append(make_record("wilt", "lof", status="timeout"))
-    table = only_table(records)
-    assert (
-        next(line for line in table.lines if line.key == "average_common").heading
-        == "average (1 common):"
-    )
-
-
-def test_an_average_over_fewer_data_sets_says_over_how_many():
-    records = [*splits(), *splits(dataset="wilt"), *splits(algorithm="lof")]
-    finished = only_table([*records, *splits(dataset="wilt", algorithm="lof")])
-    assert not any(entry.flag for entry in finished.entries.values())
-    assert not any("(n)" in note for note in finished.notes)
-    for missing in ([], [make_record("wilt", "lof", status="timeout")]):
-        # Also where no data set is common to all, and no other line or note says so.
-        for more in ([], splits(dataset="adult", algorithm="ocsvm")):
-            table = only_table([*records, *missing, *more])
-            whole, n = ("3", 2) if more else ("2", 1)
-            for metric in table.metrics:
-                entries = {a: table.entries["average", a, metric] for a in table.algorithms}
-                assert entries["lof"].flag == f" ({n - 1 if more else n})"
-                assert entries["iforest"].flag == (" (2)" if more else "")
-            assert any(f"(n): an average over n of the {whole} data sets" in x for x in table.notes)
-            for text in (table_to_markdown(table), table_to_latex(table)):
-                assert entries["lof"].plain in text
 
 
 def test_table_names_are_file_names():
@@ -349,45 +240,6 @@ def test_table_names_are_file_names():
     records = [*splits(), *splits(3, config=config, key="e" * 64)][:11]
     names = [t.name for t in build_tables(from_records(records), TableOptions())]
     assert names == ["table2_novelty", "table2_novelty_paper_cap.drawn=once"]
-
-
-def test_table1_counts_are_of_the_paper_s_protocol_and_of_the_cell_with_most_splits():
-    def counts(n):
-        return {
-            "n_train": n,
-            "n_test": n,
-            "n_features": 9,
-            "n_anomalies_train": 0,
-            "n_anomalies_test": 1,
-        }
-
-    records = [make_record("shuttle", split=s, counts=counts(40 + s)) for s in range(3)]
-    records += [make_record("shuttle", "lof", counts=counts(40), status="timeout")]
-    records += [make_record("shuttle", protocol="clean", counts=counts(20))]
-    (row,) = table1.build_rows(make_cells(from_records(records).frame))
-    assert row[-3:] == ["41", "41", "1"]
-
-
-@pytest.mark.parametrize(
-    ("status", "mark"),
-    [("memory", "mem"), ("timeout", "NA"), ("error", "err"), ("no_data", "no data")],
-)
-def test_a_cumulative_time_over_fewer_data_sets_is_not_shown_but_the_reason_is(status, mark):
-    records = [*splits(), *splits(algorithm="lof"), *splits(dataset="wilt")]
-    table = only_table([*records, make_record("wilt", "lof", status=status)])
-    assert table.entries["train_time", "lof", ""].text == mark
-    assert table.entries["train_time", "iforest", ""].text == "2.0s"
-
-
-def test_who_does_all_the_work_when_scoring_trains_as_long_as_that_takes():
-    seconds = {"fit_seconds": 0.25, "score_seconds": 7.0}
-    records = [r for name in ("orca", "lof") for r in splits(algorithm=name, **seconds)]
-    table = only_table(records)
-    texts = {label: table.entries["train_time", label, ""] for label in ("orca", "lof")}
-    assert [entry.text for entry in texts.values()] == ["7.3s", "0.25s"]
-    assert [entry.bold for entry in texts.values()] == [False, True]
-    assert table.entries["total_time", "orca", ""].text == "7.3s"
-    assert any("with the test time for Orca, " in note for note in table.notes)
 
 
 @pytest.mark.parametrize(
