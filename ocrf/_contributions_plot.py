@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,15 +72,22 @@ def plot_contributions(
     >>> bars[0].axes.get_yticklabels()[0].get_text()
     'feature 1 = 9'
     """
-    if max_display < 1:
-        raise ValueError(f"max_display must be at least 1, got {max_display}.")
+    if not isinstance(max_display, Integral) or max_display < 1:
+        raise ValueError(f"max_display must be a whole number from 1 on, got {max_display!r}.")
+    if not hasattr(type(forest), "feature_contributions"):
+        raise AttributeError(
+            f"{type(forest).__name__} has no feature_contributions, which plot_contributions "
+            "draws; of a pipeline pass the forest, pipe[-1], and pipe[:-1].transform(row)."
+        )
     if hasattr(row, "to_frame") and hasattr(forest, "feature_names_in_"):
-        row = row.to_frame().T  # a row of a data frame has the names of its features
+        # A row of a data frame has the names of its features, not the types of its columns.
+        row = row.to_frame().T
+        row = row.where(row.notna(), np.nan)
     X = row if np.ndim(row) == 2 else np.reshape(row, (1, -1))
     if len(X) != 1:
         raise ValueError(f"plot_contributions draws one row, got {len(X)}.")
     (contributions,) = forest.feature_contributions(X)
-    (values,) = np.asarray(X)
+    (values,) = forest._validated(X)
     n_features = len(values)
     if names is None:
         names = getattr(forest, "feature_names_in_", [f"feature {j}" for j in range(n_features)])
@@ -95,7 +103,7 @@ def plot_contributions(
     order = np.argsort(-np.abs(contributions), kind="stable")
     n_own = n_features if n_features <= max_display else max_display - 1
     widths = contributions[order[:n_own]].tolist()
-    labels = [f"{names[j]} = {values[j]:.4g}" for j in order[:n_own]]
+    labels = [f"{names[j]} = {_in_digits(values[j])}" for j in order[:n_own]]
     if n_own < n_features:
         widths.append(float(contributions[order[n_own:]].sum()))
         labels.append(f"{n_features - n_own} other features")
@@ -117,3 +125,8 @@ def plot_contributions(
         f"{base + sum(widths):.3f} for this row"
     )
     return bars
+
+
+def _in_digits(value: float) -> str:
+    """Write a value in six digits, a larger one to the whole, so that time stamps differ."""
+    return f"{value:.0f}" if 1e6 <= abs(value) < 1e16 else f"{value:.6g}"

@@ -133,9 +133,12 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         computed it, where a leaf of one point counts one level more. "density" is the logarithm of
         the mean over the trees of the leaf's density, "typical_cell" that of the sum of the leaves'
         observations over the sum of their volumes. Densities are relative to the uniform law on
-        the training data's bounding box. They integrate to one over it with ``max_samples=1.0``
-        alone: with a sub-sample the outermost leaves reach beyond the box of their tree, whose
-        volume they are divided by, so that the integral is larger.
+        the training data's bounding box. "density" integrates to one over it with
+        ``max_samples=1.0`` alone: with a sub-sample the outermost leaves reach beyond the box of
+        their tree, whose volume they are divided by, so that the integral is larger. A point
+        outside the box has the density of the leaf at the edge that it lies beyond, however far:
+        the densities do not find it, unless ``out_of_bounds="maximal"`` and a batch with other rows
+        do.
     min_log_density, max_log_density : float or None, default=None
         A node is a leaf as soon as the natural logarithm of its density, relative to the uniform
         law on the training data's bounding box, lies at or below the first or at or above the
@@ -159,8 +162,9 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         `decision_function` is `score_samples` minus the offset.
     mean_log2_score_ : float
         What `feature_contributions` start from: the mean over the trees of the part of log2 s that
-        a tree gives on average to the points of its sub-sample. Only for scores by depth without
-        ``out_of_bounds``.
+        a tree gives on average to the points of its sub-sample. A training row that lacks a value
+        went one way in a tree, and is scored both ways: contributions of such rows are 0 on average
+        only nearly. Only for scores by depth without ``out_of_bounds``.
     n_features_in_ : int
     feature_names_in_ : array of str
         Only where `X` has column names.
@@ -177,9 +181,9 @@ class OneClassRF(OutlierMixin, BaseEstimator):
     A row with one extreme coordinate may pass as normal, since few splits are on that coordinate:
     with a few features already, where isolation forest finds it more often.
 
-    Constant columns are never split, and values there do not change the score by depth. But they
-    take the place of others among the columns of a tree, and a tree that draws nothing else tells
-    no rows apart: drop them where they are many.
+    Constant columns, and those whose values all lie within 1e-308, are never split, and values
+    there do not change the score by depth. But they take the place of others among the columns of a
+    tree, and a tree that draws nothing else tells no rows apart: drop them where they are many.
 
     Sparse matrices are refused. They would take ranks of each column over its non-zeros, sorted
     from CSC, with the zeros as one more rank, and a traversal that reads CSR rows. Pass
@@ -187,7 +191,8 @@ class OneClassRF(OutlierMixin, BaseEstimator):
 
     Scores, labels and contributions are NumPy arrays, one item or row per row of `X`, whatever the
     container of `X` and whatever ``sklearn.set_config(transform_output=...)`` says, which concerns
-    transformers. After a fit on a data frame, frames with other columns are refused.
+    transformers. After a fit on a data frame whose columns are named by texts, frames with other
+    columns are refused; columns named by numbers go by their place, as in scikit-learn.
 
     A pickle states the version of ocrf that made it. Another version reads it with a
     `ocrf.VersionWarning`, or refuses it if it stores forests in another form. A fitted forest is
@@ -525,7 +530,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
 
     @property
     def mean_log2_score_(self) -> float:
-        """Mean of log2 s over the training data, in each tree over the sub-sample it grew on."""
+        """Mean of log2 s over the training data, in each tree over the points it grew on."""
         forest = self._snapshot()
         _check_explained(forest)
         return mean_log2_score(forest._grown)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,11 @@ def _columns(X: Any) -> Iterator[tuple[str, Any]]:
             # Names may occur twice.
             yield repr(name), X.iloc[:, j] if hasattr(X, "iloc") else X[name]
         return
-    array = np.asarray(X)
+    if _is_arrow(X):
+        for name, column in zip(X.schema.names, X.columns, strict=True):
+            yield repr(name), np.asarray(column)
+        return
+    array = _array(X)
     if array.ndim == 2:
         for j in range(array.shape[1]):
             yield str(j), array[:, j]
@@ -102,8 +107,19 @@ def _has_lossy_column(X: Any) -> bool:
         found = [getattr(dtype, "kind", None) for dtype in X.dtypes]
         suspect = [j for j, kind in enumerate(found) if kind and kind in "mMOiu"]
         return any(_is_lossy(X.iloc[:, j]) for j in suspect)
-    array = X if hasattr(X, "dtype") else np.asarray(X)
+    if _is_arrow(X):
+        return any(_is_lossy(values) for _, values in _columns(X))
+    array = _array(X)
     return array.ndim == 2 and _is_lossy(array)
+
+
+def _array(X: Any) -> Any:
+    """Return X as an array; one of objects where integers of a list were too large for floats."""
+    if hasattr(X, "dtype"):
+        return X
+    array = np.asarray(X)
+    large = array.ndim == 2 and array.dtype.kind == "f" and (np.abs(array) >= _LARGEST).any()
+    return np.asarray(X, dtype=object) if large else array
 
 
 def _is_lossy(values: Any) -> bool:
@@ -111,6 +127,9 @@ def _is_lossy(values: Any) -> bool:
 
 
 def _are_large_integers(values: Any) -> bool:
+    if _kind(values) == "O":
+        found = np.asarray(values).flat
+        return any(isinstance(value, Integral) and abs(int(value)) > _LARGEST for value in found)
     if _kind(values) not in ("i", "u"):
         return False
     present = values.dropna() if hasattr(values, "dropna") else values
@@ -128,6 +147,10 @@ def are_dates(values: Any) -> bool:
 
 def _kind(values: Any) -> str | None:
     return getattr(getattr(values, "dtype", None), "kind", None)
+
+
+def _is_arrow(X: Any) -> bool:
+    return hasattr(X, "schema") and hasattr(X, "columns")
 
 
 def _is_frame(X: Any) -> bool:

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from ocrf import OneClassRF, plot_contributions
 from ocrf._scoring.predictor import average_path_length
@@ -224,6 +226,24 @@ def test_a_row_of_a_frame_is_held_to_the_names_of_the_features(X, axes):
     assert len(plot_contributions(unnamed, frame.iloc[7], ax=axes)) == 3
 
 
+def test_a_bar_names_the_value_as_far_as_it_differs(axes):
+    """Time stamps of different days differ; a missing value of a series is one."""
+    frame = pd.DataFrame(
+        {
+            "when": 1.7e9 + 86400.0 * np.arange(300),
+            "n": pd.array([None, 3] * 150, dtype="Int64"),
+            "x": np.random.default_rng(0).normal(size=300),
+        }
+    )
+    forest = OneClassRF(n_estimators=5, random_state=0).fit(frame)
+    (row,) = forest.feature_contributions(frame.iloc[[2]])
+    bars = plot_contributions(forest, frame.iloc[2], ax=axes)
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    expected = ["when = 1700172800", "n = nan", f"x = {frame['x'][2]:.6g}"]
+    assert sorted(labels) == sorted(expected)
+    np.testing.assert_allclose(sorted(bar.get_width() for bar in bars), sorted(row))
+
+
 def test_a_plot_sums_the_smaller_contributions(axes):
     X = np.random.default_rng(0).normal(size=(200, 6))
     forest = OneClassRF(n_estimators=10, random_state=0).fit(X)
@@ -263,7 +283,12 @@ def test_a_plot_takes_a_figure_of_its_own_and_names_as_they_are(X):
     [
         (np.zeros((2, 3)), {}, "one row"),
         (np.zeros(4), {}, "X has 4 features"),
-        (np.zeros(3), {"max_display": 0}, "max_display must be at least 1, got 0"),
+        (np.zeros(3), {"max_display": 0}, "max_display must be a whole number from 1 on, got 0"),
+        (
+            np.zeros(3),
+            {"max_display": None},
+            "max_display must be a whole number from 1 on, got None",
+        ),
         (np.zeros(3), {"names": ["a"]}, "names has 1 of the 3 features"),
     ],
 )
@@ -271,3 +296,9 @@ def test_a_plot_refuses_what_it_cannot_show(X, axes, row, options, message):
     forest = OneClassRF(n_estimators=2, random_state=0).fit(X)
     with pytest.raises(ValueError, match=message):
         plot_contributions(forest, row, ax=axes, **options)
+
+
+def test_a_plot_of_a_pipeline_says_what_to_pass(X):
+    pipe = make_pipeline(StandardScaler(), OneClassRF(n_estimators=2)).fit(X)
+    with pytest.raises(AttributeError, match=r"pass the forest, pipe\[-1\]"):
+        plot_contributions(pipe, X[0])

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn import config_context
@@ -100,7 +101,7 @@ def test_bad_data_are_named(data, message):
         (
             {"x": [1.0, 2.0], "y": pd.Series([10**400, 2], dtype=object)},
             ValueError,
-            "Column 'y' of X holds texts or objects",
+            "Column 'y' of X holds integers beyond",
         ),
         (
             {f"v{j}": ["a", "b"] for j in range(30)},
@@ -118,6 +119,10 @@ def test_all_columns_that_are_no_finite_numbers_are_named(columns, error, messag
             use(frame)
     with pytest.raises(error, match="of X hold"):
         OneClassRF().fit(frame.to_numpy())
+
+
+def test_large_floats_of_a_list_are_taken():
+    OneClassRF(n_estimators=2).fit([[1e300, 2], [3, 2**53], [4.0, 5]])
 
 
 def test_texts_of_numbers_are_numbers_as_before():
@@ -141,6 +146,11 @@ DAYS = np.array([["2020-01-01", "NaT"], ["2020-02-01", "2020-03-01"]], dtype="M8
             pd.DataFrame({"id": pd.array([2**60, None], "Int64"), "b": [1, 2]}),
             "Column 'id' of X holds integers beyond",
         ),
+        (pd.DataFrame({"id": [2**60, True], "b": [1, 2]}, dtype=object), "Column 'id' of X holds"),
+        (pd.DataFrame({"id": pd.Categorical([2**60, 5])}), "Column 'id' of X holds integers"),
+        ([[2**60, 0.5], [1, 2]], "Column 0 of X holds integers beyond"),
+        (pa.table({"id": [2**60, 1], "b": [0.5, 2]}), "Column 'id' of X holds integers beyond"),
+        (pa.table({"day": DAYS[:, 1].astype("M8[s]"), "b": [1, 2]}), "Column 'day' of X holds dat"),
         (DAYS - DAYS[:, :1], "Columns 0, 1 of X hold dates or durations"),
         ([list(row) for row in DAYS], "Columns 0, 1 of X hold dates"),
         (

@@ -18,6 +18,30 @@ def test_one_extreme_coordinate_among_many_may_pass_as_normal(d):
         assert 0.5 < normal < 1.0
 
 
+def named_first(n, d):
+    """Return how often a single extreme coordinate contributes most."""
+    rng = np.random.default_rng(n + d)
+    X, rows = rng.normal(size=(n, d)), rng.normal(size=(200, d))
+    at = rng.integers(d, size=200)
+    rows[np.arange(200), at] = rng.choice([-9.0, 9.0], size=200)
+    contributions = OneClassRF(random_state=0).fit(X).feature_contributions(rows)
+    return (contributions.argmax(axis=1) == at).mean()
+
+
+def test_contributions_name_a_single_extreme_coordinate_among_few_features():
+    """As README says: among many, another feature often comes first, more so with few rows."""
+    assert named_first(2000, 3) > 0.9
+    assert named_first(400, 30) < named_first(2000, 30) < 0.7
+
+
+def test_the_densities_do_not_find_a_point_far_outside_the_box():
+    X = np.random.default_rng(0).random((2000, 2))
+    far = [[1e6, 1e6], [-1e6, 1e6], [1e6, 0.5]]
+    for scoring, label in (("depth", -1), ("density", 1)):
+        forest = OneClassRF(scoring=scoring, contamination=0.05, random_state=0).fit(X)
+        assert forest.predict(far).tolist() == [label] * 3
+
+
 def test_a_label_beyond_the_bounding_box_depends_on_the_batch():
     X = np.random.default_rng(0).normal(size=(500, 2))
     forest = OneClassRF(out_of_bounds="maximal", contamination=0.05, random_state=0).fit(X)
