@@ -24,7 +24,7 @@ PAPER_ALGORITHMS: Final = {
 
 #: The forms of one class, which bear its name.
 FORMS: Final = {
-    "oneclassrf": "the form that the paper's tables were made with",
+    "oneclassrf": "the form that the paper's tables were made with, but for `scoring`",
     "oneclassrf_text": "the form of the paper's text, the defaults of the class",
 }
 

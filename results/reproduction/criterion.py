@@ -258,7 +258,8 @@ def criterion_block(table: pd.DataFrame, replayed_cells: pd.DataFrame, frame: pd
     if len(left):
         parts += [f"Open, {len(left)} values:", "", markdown(*_open_rows(left)), ""]
     parts += [
-        "Whether ours lie above or below the published values, over the data sets (sign test):",
+        "Whether ours lie above or below the published values (sign test over data sets and "
+        "settings, as if both settings of a data set were independent, which they are not):",
         "",
         signs_table(rows),
     ]
