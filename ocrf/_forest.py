@@ -319,6 +319,7 @@ class OneClassRF(OutlierMixin, BaseEstimator):
             gammas=fitted["gammas_"],
             total_importances=fitted["_total_importances"],
             grown_with=fitted["_grown_with"],
+            names=fitted.get("feature_names_in_"),
         )
 
     def _replace_fitted(self, fitted: dict[str, Any]) -> None:
@@ -345,6 +346,9 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         n_more = n_more_trees(self.n_estimators, earlier)
         gamma_low, gamma_high = resolve_gamma(self.gamma)
         X = validated(self, X, order="C", ensure_min_samples=2).astype(np.float64, copy=False)
+        if earlier and earlier.names is not None and not hasattr(self, "feature_names_in_"):
+            # The same data without names add trees, and do not take the names away.
+            self.feature_names_in_ = earlier.names
         X, weights, self._rows = resolve_weights(sample_weight, X)
         missing = has_missing(X)
         if missing:
@@ -451,8 +455,10 @@ class OneClassRF(OutlierMixin, BaseEstimator):
         -------
         scores : float64 array of shape (n_samples,)
             By depth: -s(x), in [-1, 0), where log2 s(x) is minus the mean over the
-            trees of the leaf's depth plus c(points in the leaf), over c(sub-sample size).
-            Otherwise a log density.
+            trees of the leaf's depth plus c(points in the leaf), over c(sub-sample size);
+            c(n) = 2 H(n - 1) - 2 (n - 1) / n with the harmonic numbers H, and c(1) = 0. With sample
+            weights the size is the sum of weights that a sub-sample has on average: rows that no
+            tree tells apart then score near -0.5, on either side. Otherwise a log density.
         """
         return self._snapshot()._score(X)
 

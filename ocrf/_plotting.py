@@ -39,7 +39,8 @@ def plot_level_sets(
     forest : OneClassRF
         Fitted on two features.
     X : array-like of shape (n_samples, 2), optional
-        Points to draw on top.
+        Points to draw on top. A data frame is held to the names of the features; rows that lack a
+        value are not drawn.
     ax : matplotlib Axes, optional
         Default: those of a new figure.
     bounds : ((x_low, x_high), (y_low, y_high)), optional
@@ -97,9 +98,11 @@ def plot_level_sets(
         ) from error
 
     if X is not None:
-        X = np.asarray(X, dtype=np.float64)
+        X = forest._validated(X) if hasattr(X, "columns") else np.asarray(X, dtype=np.float64)
         if X.ndim != 2 or X.shape[1] != 2:
             raise ValueError(f"X must be of shape (n_samples, 2), got {X.shape}.")
+        if np.isinf(X).any() or np.isnan(X).all(axis=0).any():
+            raise ValueError("X must hold finite values, and one of each feature at least.")
     lower, upper = _bounds(forest, X, bounds)
     edges = [_edges(forest, j, lower[j], upper[j], resolution) for j in range(2)]
     centres = [0.5 * (part[:-1] + part[1:]) for part in edges]
@@ -114,6 +117,10 @@ def plot_level_sets(
             cmap = plt.get_cmap(cmap, starts.size - 1)
             mesh["norm"] = BoundaryNorm(starts, starts.size - 1, clip=True)
     axes = plt.subplots()[1] if ax is None else ax
+    if hasattr(forest, "feature_names_in_"):
+        # A name may hold dollar signs.
+        axes.set_xlabel(str(forest.feature_names_in_[0]), parse_math=False)
+        axes.set_ylabel(str(forest.feature_names_in_[1]), parse_math=False)
     drawn = axes.pcolormesh(*edges, scores, cmap=cmap, **mesh)
     if X is not None:
         style: dict[str, Any] = {"s": 4, "color": "white", "edgecolor": "black", "linewidth": 0.3}
@@ -134,7 +141,7 @@ def _bounds(forest: OneClassRF, X: Any, bounds: Any) -> tuple[np.ndarray, np.nda
             )
         return box[:, 0], box[:, 1]
     if X is not None:
-        lower, upper = X.min(axis=0), X.max(axis=0)
+        lower, upper = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
     else:
         lower, upper = forest._grown.lower, forest._grown.upper
     width = upper - lower

@@ -95,7 +95,7 @@ def _columns(X: Any) -> Iterator[tuple[str, Any]]:
         for name, column in zip(X.schema.names, X.columns, strict=True):
             yield repr(name), np.asarray(column)
         return
-    array = _array(X)
+    array = np.asarray(_array(X))
     if array.ndim == 2:
         for j in range(array.shape[1]):
             yield str(j), array[:, j]

@@ -25,6 +25,7 @@ class Earlier(NamedTuple):
     gammas: np.ndarray  # float64, (n_trees,)
     total_importances: np.ndarray  # float64, (n_features,)
     grown_with: dict[str, dict[str, Any]]
+    names: np.ndarray | None  # of the features, as `feature_names_in_`
 
 
 def n_more_trees(n_estimators: int, earlier: Earlier | None) -> int:

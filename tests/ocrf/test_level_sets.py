@@ -139,6 +139,22 @@ def test_column_names_do_not_matter(ax):
     np.testing.assert_array_equal(values, plain)
 
 
+def test_points_of_a_frame_are_held_to_the_names_that_the_axes_bear(ax):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(data(0), columns=["a $1$", "b"])
+    forest = one_tree(frame, 0)
+    plot_level_sets(forest, frame, ax=ax)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("a $1$", "b")
+    with pytest.raises(ValueError, match="same order as they were in fit"):
+        plot_level_sets(forest, frame[["b", "a $1$"]], ax=ax)
+
+
+def test_points_without_a_value_take_no_part_in_the_bounds(ax):
+    forest = one_tree(data(0), 0)
+    plot_level_sets(forest, [[-10.0, 0.0], [10.0, 5.0], [np.nan, 3.0]], ax=ax)
+    assert ax.get_xlim() == (-11.0, 11.0)
+
+
 def test_three_features_are_refused(ax):
     forest = OneClassRF(n_estimators=2).fit(np.random.default_rng(0).normal(size=(20, 3)))
     with pytest.raises(ValueError, match="two features; the forest was fitted on 3"):
@@ -161,6 +177,8 @@ def test_an_unfitted_forest_is_refused(ax):
         ("bounds", ((1, 0), (0, 1))),
         ("bounds", (0, 1)),
         ("X", [[1.0, 2.0, 3.0]]),
+        ("X", [[1.0, np.inf]]),
+        ("X", [[1.0, np.nan]]),
     ],
 )
 def test_bad_arguments_are_named(ax, name, value):

@@ -149,6 +149,7 @@ def test_other_names_of_the_columns_are_refused(X):
     assert len(forest.estimators_) == 2
     assert len(forest.fit(X).estimators_) == 3
     # Data without names in between change nothing.
+    assert list(forest.feature_names_in_) == names
     forest.set_params(n_estimators=4)
     with pytest.raises(ValueError, match="the names of the features"):
         forest.fit(pd.DataFrame(X, columns=names[::-1]))
