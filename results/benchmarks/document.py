@@ -161,7 +161,7 @@ def _runs(frame: pd.DataFrame) -> str:
         [
             f"{len(frame)} experiments: {statuses}.",
             "",
-            markdown(["protocol", "setting", "experiments", "data sets", "algorithms"], rows),
+            markdown(["protocol", "setting", "experiments", "data sets", "variants"], rows),
             "",
             markdown(
                 ["", "value", "experiments"],
