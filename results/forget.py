@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from results.output import Output
 from results.records.ambiguity import AsFiled
 from results.records.asked import asked_for
 from results.records.frame import selected
 from results.records.grid_file import no_longer_ask
-from results.records.opening import Search, Selection, left_out, no_records
+from results.records.opening import Search, Selection, StoredRecords, left_out, no_records
 from results.records.record import Record
 from results.records.statuses import STATUSES
-from results.records.store import RecordStore
 
 
 def forget(
@@ -61,14 +62,15 @@ def forget(
             f"say which records to forget, by --dataset or --status for example; "
             f"to forget all, remove the folder {paths[0]}"
         )
-    store = RecordStore(paths[0])
+    stored = StoredRecords(paths[0])
+    store = stored.store
     if not len(store):
         raise no_records(str(paths[0]))
     asked_for(paths, selection)  # a grid that cannot be read is said before a record is removed
     search = Search(selection)
     chosen = [
         record
-        for record in selected(store, search, str(paths[0]), as_filed)
+        for record in selected(stored, search, str(paths[0]), as_filed)
         if not statuses or record.status in statuses
     ]
     output.remarks += search.unmatched() + left_out(store.unreadable)
@@ -80,7 +82,7 @@ def forget(
         output.console.print("nothing was removed")
         return
     # A run may have replaced some while somebody was asked.
-    chosen = [record for record in chosen if store.get(record.key) == record]
+    chosen = [record for record in chosen if _is_same(store.get(record.key), record)]
     for record in chosen:
         store.remove(record.key)
     no_longer_ask(paths[0], {record.key for record in chosen})
@@ -97,6 +99,16 @@ def described(records: Sequence[Record]) -> list[str]:
         f"{', '.join(at)}: {', '.join(f'{counts[s]} {s}' for s in STATUSES if counts[s])}"
         for at, counts in sorted(cells.items())
     ]
+
+
+def _is_same(now: Record | None, record: Record) -> bool:
+    """Whether a record is the one that was shown, whenever it was asked for."""
+    texts = [json.dumps(r.to_dict() | {"provenance": _unasked(r)}) for r in (now, record) if r]
+    return len(texts) == 2 and texts[0] == texts[1]
+
+
+def _unasked(record: Record) -> dict[str, Any]:
+    return {name: value for name, value in record.provenance.items() if name != "asked"}
 
 
 def _agreed(count: int) -> bool:

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from results.cli import main
+from results.records.frame import load_experiments
 from results.records.grid_file import no_longer_ask, only_writer
 from results.records.opening import PackedFile
 from results.records.store import RecordStore
@@ -212,3 +213,33 @@ def test_an_option_given_twice_is_refused(folder, capsys, option, words):
     assert left.value.code == 2
     assert f"argument {option}: given twice; {words}\n" in capsys.readouterr().err
     assert len(RecordStore(folder / "records")) == 5
+
+
+def test_what_is_forgotten_is_what_tables_show_after_an_edit_is_undone(tmp_path, capsys):
+    """The name goes to the configuration that a run asked for last, here as in tables."""
+    cells = []
+    for value, month, asked in ((0, "01", "2026-03"), (2, "02", "2026-02")):
+        config = {"n_splits": 2, "algorithm": {"_target_": "own.Mine", "col": value}}
+        records = [
+            make_record(
+                "pima",
+                "mine",
+                split=split,
+                roc=0.5 + 0.1 * value,
+                key=key_of("col", value, split),
+                config=config,
+                provenance={"started": f"2026-{month}"},
+            )
+            for split in range(2)
+        ]
+        write_fast(tmp_path / "records", records)
+        names = {"dataset": "pima", "algorithm": "mine", "variant": "", "setting": "novelty"}
+        names |= {"protocol": "paper", "seed": 0, "asked": asked}
+        cells.append(names | {"keys": [record.key for record in records]})
+    (tmp_path / "grid.json").write_text(json.dumps({"cells": cells}))
+    shown = load_experiments(tmp_path / "records").frame.query("label == 'mine'")["key"]
+    status, out, _ = run(capsys, "forget", "--output", tmp_path, "--algorithm", "mine()", "--yes")
+    assert (status, "removed 2 records" in out) == (0, True)
+    left = {record.key for record in RecordStore(tmp_path / "records")}
+    assert set(shown) == {key_of("col", 0, split) for split in range(2)}
+    assert left == {key_of("col", 2, split) for split in range(2)}
