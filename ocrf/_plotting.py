@@ -42,7 +42,7 @@ def plot_level_sets(
         Points to draw on top. A data frame is held to the names of the features; rows that lack a
         value are not drawn.
     ax : matplotlib Axes, optional
-        Default: those of a new figure.
+        Default: those of a new figure. Without labels of their own they get the features' names.
     bounds : ((x_low, x_high), (y_low, y_high)), optional
         What to draw. Default: the bounding box of `X`, or that of the training data, with a margin
         of 5 % on each side.
@@ -117,7 +117,7 @@ def plot_level_sets(
             cmap = plt.get_cmap(cmap, starts.size - 1)
             mesh["norm"] = BoundaryNorm(starts, starts.size - 1, clip=True)
     axes = plt.subplots()[1] if ax is None else ax
-    if hasattr(forest, "feature_names_in_"):
+    if hasattr(forest, "feature_names_in_") and not (axes.get_xlabel() or axes.get_ylabel()):
         # A name may hold dollar signs.
         axes.set_xlabel(str(forest.feature_names_in_[0]), parse_math=False)
         axes.set_ylabel(str(forest.feature_names_in_[1]), parse_math=False)

@@ -145,6 +145,9 @@ def test_points_of_a_frame_are_held_to_the_names_that_the_axes_bear(ax):
     forest = one_tree(frame, 0)
     plot_level_sets(forest, frame, ax=ax)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("a $1$", "b")
+    ax.set_xlabel("of the user's own")
+    plot_level_sets(forest, frame, ax=ax)
+    assert ax.get_xlabel() == "of the user's own"
     with pytest.raises(ValueError, match="same order as they were in fit"):
         plot_level_sets(forest, frame[["b", "a $1$"]], ax=ax)
 
